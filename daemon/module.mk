@@ -115,8 +115,8 @@ policy: $(TEST_BIN)/policy_simulator ## docs/results/policy.md from the traces i
 ARCHIVES += import
 import-src := $(addprefix daemon/import/, branch_stack.c import.c import_branches.c import_images.c import_jit.c \
 	import_lives.c import_stacks.c import_survey.c \
-	perfdata_event.c perfdata_file.c perfdata_header.c perfdata_input.c perfdata_stack.c perfdata_unpack.c record_queue.c \
-	recording.c recording_reader.c)
+	$(addprefix perfdata_, event.c file.c header.c input.c stack.c swap.c unpack.c) \
+	record_queue.c recording.c recording_reader.c)
 import-needs := collect
 import-pkgs := libzstd
 import-programs := dcpiimport
@@ -150,14 +150,14 @@ fuzz_jit_files-pkgs := libxxhash
 fuzz_perfdata-with := loader-hook/perf/side_band_record.c \
 	$(addprefix daemon/event/event_, code.c name.c) \
 	$(addprefix daemon/import/, import_lives.c import_survey.c perfdata_event.c perfdata_file.c \
-	perfdata_header.c perfdata_stack.c perfdata_unpack.c) \
+	perfdata_header.c perfdata_stack.c perfdata_swap.c perfdata_unpack.c) \
 	$(addprefix lib/, array.c bounded_reader.c error.c file_read.c printable.c u64_map.c)
 fuzz_perfdata-pkgs := libzstd
 fuzz_perfdata-seeds := tests/fixtures/perfdata_fixtures.sh
 fuzz_recording-with := daemon/base/sandbox_process.c loader-hook/perf/side_band_record.c \
 	$(addprefix daemon/event/event_, code.c name.c) \
 	$(addprefix daemon/import/, branch_stack.c import_lives.c import_survey.c perfdata_event.c perfdata_file.c \
-	perfdata_header.c perfdata_input.c perfdata_stack.c perfdata_unpack.c record_queue.c recording.c \
+	perfdata_header.c perfdata_input.c perfdata_stack.c perfdata_swap.c perfdata_unpack.c record_queue.c recording.c \
 	recording_reader.c) $(addprefix lib/, array.c bounded_reader.c broker.c error.c file_read.c \
 	printable.c sandbox.c u64_map.c)
 fuzz_recording-pkgs := libzstd libxxhash

@@ -8,14 +8,13 @@
 #include <string.h>
 
 #include "daemon/event/event_name.h"
+#include "daemon/import/perfdata_record.h"
 #include "lib/array.h"
 #include "lib/bounded_reader.h"
 #include "lib/error.h"
 #include "lib/error_text.h"
 #include "loader-hook/perf/side_band_record.h"
 
-/* PERF_FORMAT_LOST of Linux 6.0 and later. */
-#define READ_FORMAT_LOST (1U << 4)
 #define ATTR_BYTES_MIN PERF_ATTR_SIZE_VER0
 
 /* The fields of a trailer, in order; each has eight bytes. */
@@ -89,7 +88,7 @@ int perfdata_events_add(struct perfdata_events *events, const void *attr, size_t
 	event.chain_max =
 		known.sample_max_stack > 0 ? known.sample_max_stack : PERF_MAX_STACK_DEPTH;
 	event.chain_no_user = known.exclude_callchain_user;
-	event.counts_lost = (known.read_format & READ_FORMAT_LOST) != 0;
+	event.counts_lost = (known.read_format & PERFDATA_READ_LOST) != 0;
 	event.has_trailer = known.sample_id_all;
 	perfdata_event_describe(&event);
 	if (array_reserve(&events->event, &events->capacity, events->count + 1, sizeof(event)) < 0)

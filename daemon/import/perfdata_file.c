@@ -11,6 +11,8 @@
 #include <unistd.h>
 
 #include "daemon/import/perfdata_input.h"
+#include "daemon/import/perfdata_record.h"
+#include "daemon/import/perfdata_swap.h"
 #include "daemon/import/perfdata_unpack.h"
 #include "lib/bounded_reader.h"
 #include "lib/cleanup.h"
@@ -30,12 +32,6 @@
 #define WINDOW_BYTES (1U << 18)
 #define RECORD_BYTES_MAX (1U << 16)
 
-/* perf's own records that are followed by data outside of the record. */
-#define RECORD_TRACING_DATA 66
-#define RECORD_AUXTRACE 71
-#define RECORD_COMPRESSED 81
-#define RECORD_COMPRESSED2 83
-
 struct section {
 	uint64_t offset;
 	uint64_t bytes;
@@ -45,12 +41,14 @@ struct section {
  * @part:     number of the file of a directory, 0 ..
  * @position: of the next record in the file; @end: of all records of @part
  * @window:   bytes of the file from @window_at on
+ * @swapped:  the file has the other byte order; contents are converted after each read
  * @record:   the record returned last
  */
 struct perfdata_file {
 	int fd;
 	bool is_pipe;
 	bool cut_off;
+	bool swapped;
 	uint64_t file_bytes;
 	struct section data;
 	const struct perfdata_input *input;
@@ -117,11 +115,17 @@ static int attr_read(struct perfdata_file *file, const struct section *section, 
 	entry = section_read(file, section, ATTR_BYTES_MAX, &r, err);
 	if (entry == NULL)
 		return r;
+	if (file->swapped) {
+		perfdata_swap_attr(entry, attr_bytes);
+		perfdata_swap_words(entry + attr_bytes, SECTION_BYTES);
+	}
 	bounded_reader_init(&reader, entry + attr_bytes, SECTION_BYTES);
 	where = take_section(&reader);
 	ids = section_read(file, &where, IDS_BYTES_MAX, &r, err);
 	if (ids == NULL)
 		return r;
+	if (file->swapped)
+		perfdata_swap_words(ids, where.bytes);
 	return perfdata_events_add(&file->header.events, entry, attr_bytes, ids, where.bytes, err);
 }
 
@@ -161,17 +165,41 @@ static int features_read(struct perfdata_file *file, const uint8_t bits[PERFDATA
 		if (r < 0)
 			return r;
 		at += SECTION_BYTES;
+		if (file->swapped)
+			perfdata_swap_words(entry, sizeof(entry));
 		bounded_reader_init(&reader, entry, sizeof(entry));
 		section = take_section(&reader);
 		if (i > PERFDATA_EVENTS)
 			break;
 		data = section_read(file, &section, FEATURE_BYTES_MAX, &r, err);
+		if (data != NULL && file->swapped)
+			perfdata_swap_feature(i, data, section.bytes);
 		if (data != NULL)
 			r = perfdata_header_feature(&file->header, i, data, section.bytes, err);
 		if (r < 0)
 			return r;
 	}
 	return 0;
+}
+
+/*
+ * Convert the file's header. Its bitmap of features consists of words of the recording machine: of
+ * 32 bits if the feature that all recordings have is not found with 64 bits.
+ */
+static void head_swap(uint8_t head[HEADER_BYTES])
+{
+	uint8_t *bits = head + HEADER_BYTES - PERFDATA_FEATURES / 8;
+
+	perfdata_swap_words(head, HEADER_BYTES);
+	if ((bits[0] >> PERFDATA_HOSTNAME & 1) != 0)
+		return;
+	for (size_t i = 0; i < PERFDATA_FEATURES / 8; i += 8) {
+		uint8_t half[4];
+
+		memcpy(half, bits + i, 4);
+		memcpy(bits + i, bits + i + 4, 4);
+		memcpy(bits + i + 4, half, 4);
+	}
 }
 
 /* If perf did not finish the file, the rest of the file is taken as records. */
@@ -185,6 +213,8 @@ static int sections_read(struct perfdata_file *file, struct error *err)
 
 	if (r < 0)
 		return r;
+	if (file->swapped)
+		head_swap(head);
 	bounded_reader_init(&reader, head, sizeof(head));
 	bounded_reader_bytes(&reader, 16);
 	entry_bytes = bounded_reader_u64(&reader);
@@ -217,9 +247,10 @@ static int container_read(struct perfdata_file *file, struct error *err)
 	bounded_reader_init(&reader, head, sizeof(head));
 	magic = bounded_reader_u64(&reader);
 	bytes = bounded_reader_u64(&reader);
-	if (magic == MAGIC_SWAPPED)
-		return error_set(err, EMEDIUMTYPE, "recorded on a machine of the other byte order");
-	if (magic != MAGIC)
+	if (magic == MAGIC_SWAPPED) {
+		file->swapped = true;
+		bytes = __builtin_bswap64(bytes);
+	} else if (magic != MAGIC)
 		return error_set(err, EMEDIUMTYPE, "not a perf.data file");
 	if (bytes == PIPE_HEADER_BYTES) {
 		file->is_pipe = true;
@@ -349,6 +380,8 @@ static int raw_next(struct perfdata_file *file, struct error *err)
 	if (at == NULL)
 		return -EIO;
 	memcpy(&head, at, sizeof(head));
+	if (file->swapped)
+		perfdata_swap_head(&head);
 	if (head.size < sizeof(head))
 		return error_set(err, EBADMSG, "the record at byte %llu is malformed",
 				 (unsigned long long)file->position);
@@ -360,6 +393,7 @@ static int raw_next(struct perfdata_file *file, struct error *err)
 	if (at == NULL)
 		return -EIO;
 	memcpy(file->record, at, head.size);
+	memcpy(file->record, &head, sizeof(head));
 	file->position += head.size;
 	return 1;
 }
@@ -371,9 +405,9 @@ static int skip(struct perfdata_file *file, const struct perf_event_header *head
 	uint64_t bytes = 0;
 
 	bounded_reader_init(&reader, head + 1, head->size - sizeof(*head));
-	if (head->type == RECORD_AUXTRACE)
+	if (head->type == PERFDATA_RECORD_AUXTRACE)
 		bytes = bounded_reader_u64(&reader);
-	else if (head->type == RECORD_TRACING_DATA && file->is_pipe)
+	else if (head->type == PERFDATA_RECORD_TRACING_DATA && file->is_pipe)
 		bytes = ((uint64_t)bounded_reader_u32(&reader) + 7) & ~7ULL;
 	if (bounded_reader_failed(&reader))
 		return error_set(err, EBADMSG, "a record is truncated");
@@ -387,7 +421,8 @@ static int skip(struct perfdata_file *file, const struct perf_event_header *head
 
 static bool is_packed(const struct perf_event_header *head)
 {
-	return head->type == RECORD_COMPRESSED || head->type == RECORD_COMPRESSED2;
+	return head->type == PERFDATA_RECORD_COMPRESSED ||
+	       head->type == PERFDATA_RECORD_COMPRESSED2;
 }
 
 /* In records of newer versions the size comes first, since they are padded. */
@@ -398,7 +433,7 @@ static int unpack(struct perfdata_file *file, const struct perf_event_header *he
 	struct bounded_reader reader;
 
 	bounded_reader_init(&reader, head + 1, bytes);
-	if (head->type == RECORD_COMPRESSED2) {
+	if (head->type == PERFDATA_RECORD_COMPRESSED2) {
 		uint64_t declared = bounded_reader_u64(&reader);
 
 		bytes = bounded_reader_left(&reader);
@@ -418,13 +453,14 @@ static int unpack(struct perfdata_file *file, const struct perf_event_header *he
 int perfdata_file_next(struct perfdata_file *file, const struct perf_event_header **record,
 		       struct error *err)
 {
-	const struct perf_event_header *head = (const struct perf_event_header *)file->record;
+	struct perf_event_header *head = (struct perf_event_header *)file->record;
 	int r;
 
 	for (;;) {
 		bool inner = file->unpack != NULL;
 
-		r = inner ? perfdata_unpack_next(file->unpack, file->record, err) : 0;
+		r = inner ? perfdata_unpack_next(file->unpack, file->record, file->swapped, err)
+			  : 0;
 		if (r == 0) {
 			inner = false;
 			r = raw_next(file, err);
@@ -433,6 +469,8 @@ int perfdata_file_next(struct perfdata_file *file, const struct perf_event_heade
 			continue;
 		if (r <= 0)
 			return r;
+		if (file->swapped)
+			perfdata_swap_record(head, &file->header.events);
 		if (inner && is_packed(head))
 			return error_set(err, EBADMSG, "a compressed record within another");
 		if (!is_packed(head))

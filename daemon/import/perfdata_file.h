@@ -12,7 +12,7 @@
  * Supports files on disk, directories (perf record --threads), and the output of a pipe
  * ("perf record -o -"), which may also be read from a pipe. The contents are untrusted. The file is
  * read, never mapped, and memory does not depend on its size. Input from a pipe is stored in a
- * temporary file.
+ * temporary file. Files of the other byte order are converted (perfdata_swap.h).
  */
 #ifndef DCPI_PERFDATA_FILE_H
 #define DCPI_PERFDATA_FILE_H
@@ -31,7 +31,7 @@ struct perfdata_input;
  * perfdata_file_open() - parse the beginning of a recording
  * @input: of perfdata_input_open(); remains the caller's, and must outlive @ret
  *
- * Return: 0; -EMEDIUMTYPE not a perf.data file of this byte order; -EBADMSG malformed; errors of
+ * Return: 0; -EMEDIUMTYPE not a perf.data file; -EBADMSG malformed; errors of
  * pread(2).
  */
 int perfdata_file_open(struct perfdata_file **ret, const struct perfdata_input *input,

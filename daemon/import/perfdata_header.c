@@ -6,16 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/import/perfdata_record.h"
 #include "lib/array.h"
 #include "lib/bounded_reader.h"
 #include "lib/error.h"
 #include "lib/error_text.h"
 
-/* perf's own records. */
-#define RECORD_ATTR 64
-#define RECORD_BUILD_ID 67
-#define RECORD_EVENT_UPDATE 78
-#define RECORD_FEATURE 80
 #define UPDATE_NAME 2
 /* The record contains the size of the build-id. */
 #define MISC_BUILD_ID_SIZE (1U << 15)
@@ -263,13 +259,13 @@ int perfdata_header_record(struct perfdata_header *header, const struct perf_eve
 
 	bounded_reader_init(&reader, record + 1, bytes);
 	switch (record->type) {
-	case RECORD_ATTR:
+	case PERFDATA_RECORD_ATTR:
 		return take_attr(header, (const uint8_t *)(record + 1), bytes, err);
-	case RECORD_EVENT_UPDATE:
+	case PERFDATA_RECORD_EVENT_UPDATE:
 		return take_update(header, &reader, err);
-	case RECORD_BUILD_ID:
+	case PERFDATA_RECORD_BUILD_ID:
 		return take_build_id(header, &reader, record->misc, err);
-	case RECORD_FEATURE:
+	case PERFDATA_RECORD_FEATURE:
 		feature = bounded_reader_u64(&reader);
 		if (bounded_reader_failed(&reader))
 			return malformed(err, "description");

@@ -5,12 +5,9 @@
 #include <linux/perf_event.h>
 #include <string.h>
 
+#include "daemon/import/perfdata_record.h"
 #include "lib/bounded_reader.h"
 
-/* PERF_FORMAT_LOST of Linux 6.0, PERF_SAMPLE_BRANCH_HW_INDEX of 5.7, _BRANCH_COUNTERS of 6.8 */
-#define READ_LOST (1U << 4)
-#define BRANCH_HW_INDEX (UINT64_C(1) << 17)
-#define BRANCH_COUNTERS (UINT64_C(1) << 19)
 #define WORD sizeof(uint64_t)
 
 uint64_t perfdata_word(const struct perfdata_words *words, size_t index)
@@ -60,7 +57,8 @@ static void read_skip(struct bounded_reader *reader, uint64_t format)
 {
 	const uint64_t times = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
 	uint64_t time_words = (uint64_t)__builtin_popcountll(format & times);
-	uint64_t words = 1 + ((format & PERF_FORMAT_ID) != 0) + ((format & READ_LOST) != 0);
+	uint64_t words =
+		1 + ((format & PERF_FORMAT_ID) != 0) + ((format & PERFDATA_READ_LOST) != 0);
 
 	if ((format & PERF_FORMAT_GROUP) != 0) {
 		uint64_t counters = bounded_reader_u64(reader);
@@ -78,10 +76,10 @@ static void branches_take(struct perfdata_stack *ret, struct bounded_reader *rea
 
 	if (count > UINT16_MAX)
 		count = UINT16_MAX;
-	if ((branch_type & BRANCH_HW_INDEX) != 0)
+	if ((branch_type & PERFDATA_BRANCH_HW_INDEX) != 0)
 		bounded_reader_u64(reader);
 	ret->branches = words_take(reader, count * PERFDATA_BRANCH_WORDS);
-	if ((branch_type & BRANCH_COUNTERS) != 0)
+	if ((branch_type & PERFDATA_BRANCH_COUNTERS) != 0)
 		words_take(reader, count);
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <zstd.h>
 
+#include "daemon/import/perfdata_swap.h"
 #include "lib/array.h"
 #include "lib/error.h"
 #include "lib/error_text.h"
@@ -75,7 +76,8 @@ int perfdata_unpack_add(struct perfdata_unpack *unpack, const void *data, size_t
 	return 0;
 }
 
-int perfdata_unpack_next(struct perfdata_unpack *unpack, void *record, struct error *err)
+int perfdata_unpack_next(struct perfdata_unpack *unpack, void *record, bool swapped,
+			 struct error *err)
 {
 	size_t left = unpack->bytes - unpack->used;
 	struct perf_event_header head;
@@ -83,11 +85,14 @@ int perfdata_unpack_next(struct perfdata_unpack *unpack, void *record, struct er
 	if (left < sizeof(head))
 		return 0;
 	memcpy(&head, unpack->data + unpack->used, sizeof(head));
+	if (swapped)
+		perfdata_swap_head(&head);
 	if (head.size < sizeof(head))
 		return error_set(err, EBADMSG, "a record within a compressed one is malformed");
 	if (head.size > left)
 		return 0;
 	memcpy(record, unpack->data + unpack->used, head.size);
+	memcpy(record, &head, sizeof(head));
 	unpack->used += head.size;
 	return 1;
 }

@@ -3,6 +3,7 @@
 #ifndef DCPI_PERFDATA_UNPACK_H
 #define DCPI_PERFDATA_UNPACK_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -24,10 +25,12 @@ int perfdata_unpack_add(struct perfdata_unpack *unpack, const void *data, size_t
 
 /**
  * perfdata_unpack_next() - return the next complete record
- * @record: out: buffer of 64 KiB
+ * @record:  out: buffer of 64 KiB
+ * @swapped: records have the other byte order; only the record's header is converted
  *
  * Return: 1; 0 if the next piece is needed first; -EBADMSG if it is malformed.
  */
-int perfdata_unpack_next(struct perfdata_unpack *unpack, void *record, struct error *err);
+int perfdata_unpack_next(struct perfdata_unpack *unpack, void *record, bool swapped,
+			 struct error *err);
 
 #endif

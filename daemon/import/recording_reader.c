@@ -10,6 +10,7 @@
 
 #include "daemon/import/import_survey.h"
 #include "daemon/import/perfdata_file.h"
+#include "daemon/import/perfdata_record.h"
 #include "daemon/import/perfdata_stack.h"
 #include "daemon/import/record_queue.h"
 #include "daemon/import/recording_message.h"
@@ -17,8 +18,6 @@
 #include "lib/error_text.h"
 #include "loader-hook/perf/side_band_record.h"
 
-/* perf's own record: all rings have been read once. */
-#define RECORD_FINISHED_ROUND 68
 #define QUEUE_BYTES ((size_t)256 << 20)
 #define BUFFER_BYTES ((size_t)256 << 10)
 #define WORD sizeof(uint64_t)
@@ -348,7 +347,7 @@ static int records_write(struct recording_reader *reader, struct error *err)
 	while ((r = perfdata_file_next(reader->file, &record, err)) > 0) {
 		uint64_t time_ns;
 
-		if (record->type == RECORD_FINISHED_ROUND) {
+		if (record->type == PERFDATA_RECORD_FINISHED_ROUND) {
 			r = round_finish(reader, err);
 		} else if (is_matched(record)) {
 			/*
