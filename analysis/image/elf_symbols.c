@@ -5,12 +5,7 @@
 #include <string.h>
 
 #include "analysis/image/elf_segments.h"
-
-/*
- * Number of bytes compared when choosing a name: whole names of a hostile file may be slow to
- * compare.
- */
-#define COMPARED_BYTES 256
+#include "lib/symbol_name.h"
 
 /* struct code_section - address range of a section */
 struct code_section {
@@ -208,16 +203,6 @@ static bool type_rank(const GElf_Sym *symbol, unsigned int *rank)
 	return true;
 }
 
-/* Return true for labels from compilers and assemblers: ".L12", ".annobin_f", and "$x" on ARM. */
-static bool is_noise(const char *name)
-{
-	if (name[0] == '\0' || (name[0] == '.' && name[1] == 'L') ||
-	    strncmp(name, ".annobin_", 9) == 0)
-		return true;
-	return name[0] == '$' && name[1] != '\0' && strchr("adtx", name[1]) != NULL &&
-	       (name[2] == '\0' || name[2] == '.');
-}
-
 static bool in_code(const struct symbol_table *table, const GElf_Sym *symbol, Elf32_Word extended)
 {
 	size_t index = symbol->st_shndx == SHN_XINDEX ? extended : symbol->st_shndx;
@@ -268,7 +253,7 @@ static bool read_symbol(struct symbol_table *table, const struct elf_file *file,
 	ret->name = symbol_name(table, file, &symbol);
 	ret->address = symbol.st_value;
 	ret->bytes = symbol.st_size;
-	return ret->name != NULL && !is_noise(ret->name);
+	return ret->name != NULL && !symbol_name_is_noise(ret->name);
 }
 
 int elf_symbols_visit(const struct elf_file *file, unsigned int type, elf_symbol_fn visit,
@@ -296,48 +281,4 @@ bool elf_symbols_present(const struct elf_file *file, unsigned int type)
 
 	close_table(&table);
 	return present;
-}
-
-static size_t underscores(const char *name)
-{
-	size_t count = 0;
-
-	while (count < COMPARED_BYTES && name[count] == '_')
-		count++;
-	return count;
-}
-
-/* Return true for names made by a compiler: "f.part.0", "f.llvm.123". */
-static bool elf_symbols_is_internal(const char *name)
-{
-	static const char *const marks[] = {".localalias", ".lto_priv.", ".constprop.", ".isra.",
-					    ".part.",	   ".cold",	 ".llvm."};
-	const char *dot = memchr(name, '.', strnlen(name, COMPARED_BYTES));
-
-	for (; dot != NULL; dot = strchr(dot + 1, '.')) {
-		for (size_t i = 0; i < sizeof(marks) / sizeof(*marks); i++) {
-			if (strncmp(dot, marks[i], strlen(marks[i])) == 0)
-				return true;
-		}
-		if (dot - name >= COMPARED_BYTES)
-			break;
-	}
-	return false;
-}
-
-int elf_symbols_prefer(const char *a, const char *b)
-{
-	size_t underscores_a = underscores(a), underscores_b = underscores(b);
-	bool internal_a = elf_symbols_is_internal(a), internal_b = elf_symbols_is_internal(b);
-	size_t length_a, length_b;
-
-	if (internal_a != internal_b)
-		return internal_a ? 1 : -1;
-	if (underscores_a != underscores_b)
-		return underscores_a < underscores_b ? -1 : 1;
-	length_a = strnlen(a, COMPARED_BYTES);
-	length_b = strnlen(b, COMPARED_BYTES);
-	if (length_a != length_b)
-		return length_a < length_b ? -1 : 1;
-	return strncmp(a, b, COMPARED_BYTES);
 }

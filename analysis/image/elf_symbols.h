@@ -47,14 +47,4 @@ int elf_symbols_visit(const struct elf_file *file, unsigned int type, elf_symbol
 /** elf_symbols_present() - return true if there is a non-empty table of a type. */
 bool elf_symbols_present(const struct elf_file *file, unsigned int type);
 
-/**
- * elf_symbols_prefer() - choose the more readable of two names of one address
- *
- * The order is: names not made by a compiler ("f.part.0"), then fewest leading underscores, then
- * shortest, then alphabetical, by the first 256 bytes.
- *
- * Return: < 0 for @a, > 0 for @b, 0 if they are the same.
- */
-int elf_symbols_prefer(const char *a, const char *b);
-
 #endif

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/image/elf_symbols.h"
 #include "lib/array.h"
 #include "lib/partition_point.h"
+#include "lib/symbol_name.h"
 
 void procedure_segments_deinit(struct procedure_segments *list)
 {
@@ -45,7 +45,7 @@ int procedure_layers_compare(const void *a, const void *b)
 		return x->procedure.offset < y->procedure.offset ? -1 : 1;
 	if (x->rank != y->rank)
 		return x->rank > y->rank ? -1 : 1;
-	prefer = elf_symbols_prefer(x->procedure.name, y->procedure.name);
+	prefer = symbol_name_prefer(x->procedure.name, y->procedure.name);
 	if (prefer == 0)
 		prefer = compare_versions(x, y);
 	if (prefer != 0)

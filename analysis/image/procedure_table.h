@@ -7,7 +7,7 @@
  *
  * 1. symbols with a size cover that number of bytes. Where symbols overlap, a byte belongs to the
  *    innermost one (which begins last). Where symbols begin together, functions come before labels,
- *    global before weak before local; then elf_symbols_prefer() decides. Functions that begin
+ *    global before weak before local; then symbol_name_prefer() decides. Functions that begin
  *    together extend as far as the longest of them. The other symbols are aliases of the best one.
  * 2. symbols without a size (assembly) extend to the next symbol, to the place where unwinding
  *    information ends or begins another procedure, or to the end of the section. Symbols without a

@@ -8,7 +8,7 @@
 
 #include <unistd.h>
 
-#include "analysis/image/elf_symbols.h"
+#include "lib/symbol_name.h"
 
 struct truth_symbol {
 	uint64_t address;
@@ -80,7 +80,7 @@ static bool beats(const struct truth_symbol *a, const struct truth_symbol *b)
 		return b == NULL || a->address > b->address;
 	if (a->rank != b->rank)
 		return a->rank < b->rank;
-	return elf_symbols_prefer(a->name, b->name) < 0;
+	return symbol_name_prefer(a->name, b->name) < 0;
 }
 
 static const struct truth_symbol **spread(const struct truth *truth)
