@@ -97,6 +97,7 @@ static const struct config_key key_list[] = {
 	{TEXT(image_store), .initial = "all"},
 	{NUMBER(image_store_mb), .min = 1, .max = MB_MAX, .initial = "512"},
 	{NUMBER(units), .max = 1, .initial = "1"},
+	{NUMBER(symbols), .max = 1, .initial = "1"},
 	{NUMBER(epoch_hours), .max = 8760, .initial = "168"},
 	{NUMBER(retention_days), .max = 36500, .initial = "90"},
 	{NUMBER(slice_s), .max = 3600, .initial = "10"},

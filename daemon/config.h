@@ -44,6 +44,7 @@
  *	                  dcpictl stats; 0: don't. Only with the source kmod.
  *	per_process       images to profile by process: none, all, or patterns of
  *	                  paths separated by blanks.
+ *	symbols           1: store the names of sampled procedures
  *	units             1: store the number of samples per systemd unit and
  *	                  container, for dcpiprof --by unit; 0: don't.
  *	per_unit          images to profile by unit and container, with offsets:
@@ -113,6 +114,7 @@ struct config {
 	char image_store[4096];
 	uint64_t image_store_mb;
 	uint64_t units;
+	uint64_t symbols;
 	uint64_t epoch_hours;
 	uint64_t retention_days;
 	uint64_t slice_s;

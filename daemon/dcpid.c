@@ -124,6 +124,7 @@ static const char *const option_keys[] = {
 	"probe_permille",
 	"stack_every",
 	"off_cpu_permille",
+	"symbols",
 };
 
 static const struct option_entry entries[] = {
@@ -138,6 +139,7 @@ static const struct option_entry entries[] = {
 	{OPTION_KEYS + 15, "per-unit", "LIST",
 	 "store samples by systemd unit and container, likewise"},
 	{OPTION_KEYS + 16, "units", "0|1", "store the number of samples of each unit (1)"},
+	{OPTION_KEYS + 26, "symbols", "0|1", "store the names of sampled procedures (1)"},
 	{OPTION_KEYS + 3, "label", "TEXT", "store TEXT with the epochs"},
 	{OPTION_KEYS + 4, "drain-interval", "MS", "drain samples from the source every MS (1000)"},
 	{OPTION_KEYS + 5, "merge-interval", "S", "store samples in the database every S (30)"},
@@ -432,6 +434,7 @@ static int engine_collector(struct daemon *daemon, struct error *err)
 		.per_process = config->per_process,
 		.per_unit = config->per_unit,
 		.units = config->units != 0,
+		.symbols = config->symbols != 0,
 		.scan_in_steps = true,
 		.label = config->label,
 		.branch_every = (uint32_t)config->branch_every,

@@ -101,6 +101,7 @@ struct settings {
 	bool user_only;
 	bool off_cpu;
 	bool quiet;
+	bool symbols;
 	const char *trace_path;
 };
 
@@ -158,6 +159,7 @@ enum {
 	OPTION_IMAGE_STORE,
 	OPTION_DURATION,
 	OPTION_OFF_CPU,
+	OPTION_SYMBOLS,
 };
 
 static const struct option_entry entries[] = {
@@ -172,6 +174,7 @@ static const struct option_entry entries[] = {
 	{OPTION_REPEAT, "repeat", "N", "run the command N times, each in an epoch (see dcpistats)"},
 	{OPTION_IMAGE_STORE, "image-store", "LIST",
 	 "store copies of images: unpackaged (default), all, none, or patterns"},
+	{OPTION_SYMBOLS, "symbols", "0|1", "store the names of sampled procedures (1)"},
 	{OPTION_USER, "user", NULL, "exclude the kernel; the default if it is not permitted"},
 	{OPTION_BRANCH_EVERY, "branch-every", "N",
 	 "interpret one sample in N for edges (1; 0: none)"},
@@ -204,6 +207,15 @@ static int branch_every_take(struct settings *settings, const char *value)
 
 	settings->branch_every = (uint32_t)config.branch_every;
 	settings->branch_fixed = true;
+	return rc;
+}
+
+static int symbols_take(struct settings *settings, const char *value)
+{
+	struct config config;
+	int rc = config_take(&config, "symbols", value);
+
+	settings->symbols = config.symbols != 0;
 	return rc;
 }
 
@@ -278,6 +290,8 @@ static int option_take(struct settings *settings, const struct options *options,
 		return probes_take(settings, optarg);
 	case OPTION_STACK_EVERY:
 		return stack_every_take(settings, optarg);
+	case OPTION_SYMBOLS:
+		return symbols_take(settings, optarg);
 	case OPTION_OVERHEAD:
 		return overhead_take(settings, optarg);
 	case OPTION_REPEAT:
@@ -475,6 +489,7 @@ static int collector_prepare(struct run *run, struct error *err)
 		.slices_percent = 100,
 		.per_process = "all",
 		.units = true,
+		.symbols = run->settings->symbols,
 		.image_store = run->settings->image_store,
 		.image_store_bytes = images_kept ? IMAGE_STORE_BYTES : 0,
 		.label = run->settings->label,
@@ -739,6 +754,7 @@ int main(int argc, char **argv)
 		.db = "dcpirun.db",
 		.image_store = ARCHIVE_POLICY_UNPACKAGED,
 		.repeat = 1,
+		.symbols = true,
 		.branch_every = BRANCH_EVERY,
 		.probe_permille = PROBE_PERMILLE,
 		.stack_every = STACK_EVERY,

@@ -47,7 +47,7 @@ collect-src += $(addprefix daemon/collect/, accumulate.c bin_queue.c collector.c
 	collector_cost.c collector_counters.c collector_database.c collector_drain.c collector_epoch.c collector_merge.c collector_retention.c collector_slices.c collector_stacks.c thread_recording.c thread_store.c \
 	core_clock.c edge_accumulate.c label_table.c match_cache.c matcher.c merge.c offset_counts.c \
 	distinct_sketch.c footprint_recording.c footprint_store.c pair_recording.c pair_store.c \
-	image_unwind.c stack_recording.c stack_store.c stack_unwinder.c unwind_builder.c unwind_tables.c \
+	image_names.c image_unwind.c stack_recording.c stack_store.c stack_unwinder.c symbol_reader.c unwind_builder.c unwind_tables.c \
 	overhead.c process_label.c rate_limit.c scan_queue.c)
 collect-needs := image core db unwind
 # Debian's libpfm4-dev has no .pc file.
@@ -65,7 +65,7 @@ collect-tests := unit_accumulate unit_stack_unwinder unit_stack_copy unit_thread
 	unit_jit_code unit_jit_program unit_jit_reading unit_kernel_code unit_kernel_types unit_log unit_matcher unit_matcher_profiler \
 	unit_multiplex \
 	unit_offset_counts unit_overhead unit_perf_slot unit_probe_places unit_probe_results \
-	unit_data_footprint unit_process_label unit_unwind_builder unit_register_pairs unit_branch_remaining unit_source_chunk unit_stack_store unit_source_kmod unit_source_perf
+	unit_data_footprint unit_process_label unit_symbol_reader unit_unwind_builder unit_register_pairs unit_branch_remaining unit_source_chunk unit_stack_store unit_source_kmod unit_source_perf
 unit_bpf_store-ldlibs := -lpthread
 unit_data_footprint-with := analysis/machine/data_footprint.c
 unit_data_footprint-ldlibs := -lm
@@ -164,7 +164,7 @@ fuzz_recording-pkgs := libzstd libxxhash
 fuzz_recording-seeds := tests/fixtures/perfdata_fixtures.sh
 fuzz_trace-with := daemon/source/trace.c lib/bounded_reader.c
 fuzz_trace-pkgs := libxxhash
-fuzz_unwind-with := $(filter-out %/unwind_cache.c,$(unwind-src)) $(addprefix lib/, array.c \
-	bounded_reader.c encoded_pointer.c file_read.c u64_map.c)
+fuzz_unwind-with := $(filter-out %/unwind_cache.c,$(unwind-src)) daemon/collect/symbol_reader.c \
+	$(addprefix lib/, array.c bounded_reader.c encoded_pointer.c file_read.c symbol_name.c u64_map.c)
 fuzz_unwind-pkgs := libxxhash
 fuzz_unwind-seeds := tests/fixtures/unwind_fixtures.sh

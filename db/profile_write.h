@@ -164,14 +164,16 @@ int profile_writer_symbols(struct profile_writer *writer, int64_t image,
 
 /* Limits for images whose symbols and code become known gradually: no more is stored. */
 #define PROFILE_CODE_SYMBOLS_MAX 65536
+#define PROFILE_CODE_NAMES_MAX (8 << 20)
 #define PROFILE_CODE_BYTES_MAX (8 << 20)
 
 /**
  * profile_writer_symbols_add() - add to an image's symbols
  * @symbols: sorted by offset
  *
- * Symbols that are already stored are not changed. Symbols beyond PROFILE_CODE_SYMBOLS_MAX are
- * dropped. Linear in the number of stored symbols, even if nothing is added.
+ * Symbols that are already stored are not changed. Symbols beyond PROFILE_CODE_SYMBOLS_MAX, or with
+ * more than PROFILE_CODE_NAMES_MAX bytes of names, are dropped. Linear in the number of stored
+ * symbols, even if nothing is added.
  */
 int profile_writer_symbols_add(struct profile_writer *writer, int64_t image,
 			       const struct profile_symbol *symbols, size_t count,

@@ -37,23 +37,27 @@ static int symbols_read(struct profile_writer *writer, int64_t image, struct pro
 }
 
 /*
- * Merge two sorted lists. If both have a symbol at one offset, that of the first is kept. Return:
- * number of symbols.
+ * Merge two sorted lists within the limits. If both have a symbol at one offset, that of the first
+ * is kept. Return: number of symbols.
  */
 static size_t profile_write_code_unite(struct profile_symbol *all,
 				       const struct profile_symbols *kept,
 				       const struct profile_symbol *symbols, size_t count,
 				       size_t *added)
 {
-	size_t i = 0, j = 0, n = 0;
+	size_t i = 0, j = 0, n = 0, bytes = 0;
 
 	*added = 0;
+	for (size_t k = 0; k < kept->count; k++)
+		bytes += strlen(kept->symbols[k].name) + 1;
 	while (i < kept->count || j < count) {
 		if (j == count ||
 		    (i < kept->count && kept->symbols[i].offset <= symbols[j].offset)) {
 			j += j < count && kept->symbols[i].offset == symbols[j].offset;
 			all[n++] = kept->symbols[i++];
-		} else if (kept->count + *added < PROFILE_CODE_SYMBOLS_MAX) {
+		} else if (kept->count + *added < PROFILE_CODE_SYMBOLS_MAX &&
+			   bytes + strlen(symbols[j].name) < PROFILE_CODE_NAMES_MAX) {
+			bytes += strlen(symbols[j].name) + 1;
 			all[n++] = symbols[j++];
 			++*added;
 		} else {

@@ -49,6 +49,7 @@ enum broker_kind {
  * @BROKER_HELLO:       the process has started; the result is that of sandbox_enter()
  * @BROKER_BUILD_ID:    of the daemon: read a build-id (daemon/image/build_id_process.h)
  * @BROKER_UNWIND:      of the daemon: build an unwind table (daemon/collect/unwind_builder.h)
+ * @BROKER_NAMES:       of the daemon: read symbols (daemon/collect/image_names.h)
  */
 enum broker_operation {
 	BROKER_OPEN,
@@ -65,6 +66,7 @@ enum broker_operation {
 	BROKER_HELLO,
 	BROKER_BUILD_ID,
 	BROKER_UNWIND,
+	BROKER_NAMES,
 };
 
 /** struct broker_message - @bytes of @data are valid; a path ends with a 0 byte */

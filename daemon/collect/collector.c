@@ -24,6 +24,7 @@
 #include "daemon/collect/matcher.h"
 #include "daemon/collect/merge.h"
 #include "daemon/collect/footprint_store.h"
+#include "daemon/collect/image_names.h"
 #include "daemon/collect/pair_store.h"
 #include "daemon/collect/stack_unwinder.h"
 #include "daemon/collect/thread_store.h"
@@ -45,6 +46,8 @@
 #define LOCKED_STOPPED_MS 5000
 /* Maximum time that stopping waits for the contents of other users' files. */
 #define SETTLE_NS (2 * NS_PER_SECOND)
+/* CPU time for reading symbols, in 1/1000 of a CPU. */
+#define NAMES_PERMILLE 1
 /* Maximum time that sampling waits for the first scan of all processes. */
 #define SCAN_FIRST_NS (3 * NS_PER_SECOND)
 
@@ -112,6 +115,8 @@ static int tick(struct collector *collector, struct error *err)
 	int rc;
 
 	matcher_refresh(collector->matcher);
+	if (collector->names != NULL)
+		image_names_step(collector->names);
 	archive_policy_tick(collector->policy, now);
 	if (flush_due(collector, now)) {
 		rc = collector_slices_drain(collector, err);
@@ -239,6 +244,8 @@ int collector_stop(struct collector *collector, struct error *err)
 	rc = collector_flush(collector, err);
 	if (rc < 0)
 		collector_merge_give_up(collector);
+	else
+		collector_merge_names(collector);
 	if (profile_writer_epoch_end(collector->writer, collector_counters_now(collector),
 				     rc == 0 ? err : NULL) < 0 &&
 	    rc == 0)
@@ -358,6 +365,21 @@ static int capture_open(struct collector *collector, struct error *err)
 	return rc;
 }
 
+/* A recording may be from another machine. A target ends soon, and its names are needed then. */
+static int names_open(struct collector *collector, struct error *err)
+{
+	const struct collector_config *config = &collector->config;
+	bool is_one = config->target_pid != 0 || config->only_pid != 0;
+
+	if (!config->symbols || config->replay != NULL)
+		return 0;
+	collector->names = image_names_create(is_one ? 0 : NAMES_PERMILLE, is_one);
+	if (collector->names == NULL)
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
+	merge_names(collector->merge, collector->names);
+	return 0;
+}
+
 static int parts_open(struct collector *collector, struct error *err)
 {
 	const struct collector_config *config = &collector->config;
@@ -409,6 +431,8 @@ static int parts_open(struct collector *collector, struct error *err)
 			matcher_jit(collector->matcher), err);
 	if (rc == 0)
 		rc = capture_open(collector, err);
+	if (rc == 0)
+		rc = names_open(collector, err);
 	return rc;
 }
 
@@ -473,6 +497,7 @@ void collector_close(struct collector *collector)
 		return;
 	merge_destroy(collector->merge);
 	code_capture_destroy(collector->capture);
+	image_names_destroy(collector->names);
 	accumulate_destroy(collector->accumulate);
 	edge_accumulate_destroy(collector->edges);
 	pair_store_destroy(collector->pairs);

@@ -36,6 +36,7 @@ struct trace_writer;
  * @per_unit:           images that have a profile per unit, in the same form: except those of
  *                      @per_process, and only with @units
  * @units:              store the labels of processes
+ * @symbols:            store the names of sampled procedures
  * @label:              of the epoch
  * @scan_in_steps:      collector_start() does not wait for the scan of running processes
  * @target_pid:         0: the whole machine; otherwise as in struct source_config
@@ -88,6 +89,7 @@ struct collector_config {
 	const char *per_process;
 	const char *per_unit;
 	bool units;
+	bool symbols;
 	const char *label;
 	bool scan_in_steps;
 	uint32_t target_pid;

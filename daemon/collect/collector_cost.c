@@ -30,7 +30,8 @@ void collector_cost(struct collector *collector, struct collector_cost *cost)
 		.once_ns = collector->once_ns,
 		.processes_ns = cpu_ns - collector->config.begun_cpu_ns +
 				(counter_set_get(&counters, "stat", "probe_process_ms") +
-				 counter_set_get(&counters, "stat", "unwind_build_ms")) *
+				 counter_set_get(&counters, "stat", "unwind_build_ms") +
+				 counter_set_get(&counters, "stat", "symbol_read_ms")) *
 					NS_PER_MS,
 	};
 	if (collector->source->ops->event_time(collector->source, 0, &time) == 0)

@@ -10,6 +10,7 @@
 #include "daemon/collect/collector.h"
 #include "daemon/collect/collector_slices.h"
 #include "daemon/collect/edge_accumulate.h"
+#include "daemon/collect/image_names.h"
 #include "daemon/collect/matcher.h"
 #include "daemon/collect/stack_unwinder.h"
 #include "daemon/collect/thread_store.h"
@@ -92,6 +93,8 @@ static void counters_read(struct collector *collector, struct counter_set *tally
 		counter_set_put(tally, "stat", "threads_memory",
 				thread_store_refused(collector->threads));
 	}
+	if (collector->names != NULL)
+		image_names_counters(collector->names, tally);
 	counter_set_put(tally, "stat", "entries", collector->entries);
 	counter_set_put(tally, "stat", "samples", collector->handed);
 	matcher_counters(collector->matcher, tally);

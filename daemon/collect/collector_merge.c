@@ -15,6 +15,7 @@
 #include "daemon/collect/collector_slices.h"
 #include "daemon/collect/edge_accumulate.h"
 #include "daemon/collect/footprint_store.h"
+#include "daemon/collect/image_names.h"
 #include "daemon/collect/matcher.h"
 #include "daemon/collect/merge.h"
 #include "daemon/collect/pair_store.h"
@@ -28,6 +29,9 @@
 /* Limits of the time that a flush waits for the end of a copy of a database to its path. */
 #define COPY_WAITS 30
 #define COPY_WAIT_NS (long)(50 * NS_PER_MS)
+
+/* Maximum time that the end waits for the names of procedures. */
+#define NAMES_WAIT_NS (2 * NS_PER_SECOND)
 
 /* Each write replaces all recordings. Between flushes they are written at this interval. */
 #define RECORDINGS_NS (600 * NS_PER_SECOND)
@@ -89,6 +93,8 @@ static int transaction(struct collector *collector, const size_t bins[2],
 	if (rc < 0)
 		return rc;
 	rc = collector_slices_find(collector, list, &slices.count, err);
+	if (rc == 0 && collector->names != NULL)
+		rc = image_names_write(collector->names, collector->writer, err);
 	if (rc == 0)
 		rc = merge_bins(collector->merge, collector->accumulate, bins[0], &slices, result,
 				err);
@@ -213,6 +219,27 @@ int collector_merge_flush(struct collector *collector, struct error *err)
 		merged = collector_merge_all(collector, drained < 0 ? NULL : err);
 	}
 	return drained < 0 ? drained : merged;
+}
+
+void collector_merge_names(struct collector *collector)
+{
+	struct profile_writer *writer = collector->writer;
+	struct error err;
+	int rc;
+
+	if (collector->names == NULL)
+		return;
+	image_names_finish(collector->names, NAMES_WAIT_NS);
+	rc = profile_writer_begin(writer, &err);
+	if (rc == 0)
+		rc = image_names_write(collector->names, writer, &err);
+	if (rc == 0)
+		rc = profile_writer_commit(writer, &err);
+	if (rc == 0)
+		return;
+	log_error("cannot store the names of procedures: %s", err.message);
+	profile_writer_rollback(writer);
+	merge_forget(collector->merge);
 }
 
 unsigned int collector_merge_steps(const struct collector *collector)

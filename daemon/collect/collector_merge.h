@@ -21,6 +21,13 @@ void collector_merge_step(struct collector *collector);
 /** collector_merge_all() - merge everything. */
 int collector_merge_all(struct collector *collector, struct error *err);
 
+/**
+ * collector_merge_names() - write the names of procedures that have not been written yet
+ *
+ * Sampling has ended: waits for the names, two seconds at most. Failures are logged.
+ */
+void collector_merge_names(struct collector *collector);
+
 /** collector_merge_give_up() - record everything that could not be merged as a loss. */
 void collector_merge_give_up(struct collector *collector);
 

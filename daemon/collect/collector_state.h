@@ -18,6 +18,7 @@
 struct accumulate;
 struct code_capture;
 struct edge_accumulate;
+struct image_names;
 struct matcher;
 struct merge;
 struct off_cpu;
@@ -109,6 +110,7 @@ struct collector_replacement {
  * @stacks:           call stacks and off-CPU time of the epoch; NULL: not wanted
  * @threads:          of the stacks of the epoch; NULL with @stacks
  * @off_cpu:          NULL: not measured
+ * @names:            of sampled procedures; NULL: not wanted
  * @slices:           slices of the epoch that are not completely stored; none: not wanted
  * @unknown:          of all merged samples, by reason
  * @sampling:         the source was started
@@ -141,6 +143,7 @@ struct collector {
 	struct off_cpu *off_cpu;
 	struct merge *merge;
 	struct code_capture *capture;
+	struct image_names *names;
 
 	uint64_t handed;
 	uint64_t entries;

@@ -58,7 +58,7 @@ static bool has_digest(const struct image_unwind_identity *identity, int fd)
 	       memcmp(digest, identity->data, sizeof(digest)) == 0;
 }
 
-static bool is_file_of(const struct image_unwind_identity *identity, int fd)
+bool image_unwind_is_file(const struct image_unwind_identity *identity, int fd)
 {
 	if (identity->bytes == 0)
 		return false;
@@ -142,7 +142,8 @@ int image_unwind_build(struct unwind_table **ret, const struct image_unwind_iden
 {
 	const struct unwind_file file = {.fd = fd};
 
-	return is_file_of(identity, fd) ? unwind_build_pages(ret, &file, wanted) : -ENOENT;
+	return image_unwind_is_file(identity, fd) ? unwind_build_pages(ret, &file, wanted)
+						  : -ENOENT;
 }
 
 int image_unwind_vdso(struct unwind_table **ret)

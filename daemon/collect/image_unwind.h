@@ -10,6 +10,7 @@
 #ifndef DCPI_IMAGE_UNWIND_H
 #define DCPI_IMAGE_UNWIND_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "db/profile.h"
@@ -41,6 +42,9 @@ struct image_unwind_identity {
  */
 int image_unwind_find(int files[IMAGE_UNWIND_FILES], struct image_unwind_identity *identity,
 		      const struct profile_image *image, uint32_t pid);
+
+/** image_unwind_is_file() - read a file's build-id or digest, and return true if it is this */
+bool image_unwind_is_file(const struct image_unwind_identity *identity, int fd);
 
 /**
  * image_unwind_build() - make a table

@@ -11,6 +11,7 @@
 #include "daemon/collect/edge_accumulate.h"
 #include "daemon/collect/footprint_recording.h"
 #include "daemon/collect/footprint_store.h"
+#include "daemon/collect/image_names.h"
 #include "daemon/collect/label_table.h"
 #include "daemon/collect/pair_recording.h"
 #include "daemon/collect/pair_store.h"
@@ -45,6 +46,7 @@ struct merge {
 	const struct label_table *labels;
 	struct jit_images *jit;
 	struct code_capture *capture;
+	struct image_names *names;
 	int64_t *ids;
 	size_t id_count;
 	size_t id_capacity;
@@ -98,6 +100,11 @@ void merge_capture(struct merge *merge, struct code_capture *capture)
 	merge->capture = capture;
 }
 
+void merge_names(struct merge *merge, struct image_names *names)
+{
+	merge->names = names;
+}
+
 void merge_forget(struct merge *merge)
 {
 	merge->id_count = 0;
@@ -106,6 +113,8 @@ void merge_forget(struct merge *merge)
 		jit_images_unwritten(merge->jit);
 	if (merge->capture != NULL)
 		code_capture_forget(merge->capture);
+	if (merge->names != NULL)
+		image_names_forget(merge->names);
 }
 
 void merge_done(struct merge *merge)
@@ -326,6 +335,19 @@ static int part_write(struct merge *merge, struct accumulate *accumulate, struct
 	return rc < 0 ? error_set(err, -rc, "cannot add samples: %s", strerror(-rc)) : 0;
 }
 
+/* The names of the procedures with these samples are stored later. */
+static void names_want(struct merge *merge, uint32_t image, int64_t id,
+		       const struct profile_pairs *samples)
+{
+	struct named_image *named;
+
+	if (merge->names == NULL)
+		return;
+	named = image_names_image(merge->names, id, image_table_get(merge->images, image));
+	for (size_t i = 0; named != NULL && i < samples->count; i++)
+		image_names_want(merge->names, named, samples->samples[i].offset);
+}
+
 /* The row of the epoch is written once for all parts, because it is the largest. */
 static int bin_write(struct merge *merge, struct accumulate *accumulate, struct accumulate_bin *bin,
 		     const struct merge_slices *slices, struct merge_result *result,
@@ -351,6 +373,8 @@ static int bin_write(struct merge *merge, struct accumulate *accumulate, struct 
 		return rc;
 	rc = profile_writer_add(merge->writer, write.id, write.key.event, write.key.pid,
 				sum->samples, sum->count, err);
+	if (rc == 0 && write.key.image != IMAGE_UNKNOWN)
+		names_want(merge, write.key.image, write.id, sum);
 	if (rc == 0 && merge->capture != NULL)
 		rc = code_capture_write(merge->capture, write.key.image, write.id, sum->samples,
 					sum->count, merge->writer, err);
@@ -531,6 +555,28 @@ static int stack_images(struct merge *merge, const struct stack_store *stacks, s
 	return 0;
 }
 
+/* The names of callers are stored as well as those of procedures with samples. */
+static void stack_names_want(struct merge *merge, const struct stack_store *stacks)
+{
+	const struct stack_store_node *nodes;
+	uint32_t count;
+
+	if (merge->names == NULL)
+		return;
+	nodes = stack_store_nodes(stacks, &count);
+	/* The root is in no image. */
+	for (uint32_t i = 1; i < count; i++) {
+		const struct stack_frame *frame = &nodes[i].frame;
+		struct named_image *named = NULL;
+
+		if (frame->image != IMAGE_UNKNOWN)
+			named = image_names_image(merge->names, merge->ids[frame->image],
+						  image_table_get(merge->images, frame->image));
+		if (named != NULL)
+			image_names_want(merge->names, named, frame->offset);
+	}
+}
+
 /*
  * All recordings are written again. Since the last merge, nodes may have other numbers, and an
  * image another number in the database because its identity became known.
@@ -546,6 +592,7 @@ int merge_stacks(struct merge *merge, const struct stack_store *stacks,
 		r = profile_writer_recordings_clear(merge->writer, mode, err);
 	if (r < 0)
 		return r;
+	stack_names_want(merge, stacks);
 	r = stack_recording_begin(recording, stacks, merge->ids);
 	while (r == 0 && (r = stack_recording_next(recording, stacks, mode, every, &id)) > 0)
 		r = profile_writer_recording_set(merge->writer, id, &recording->recording, err);

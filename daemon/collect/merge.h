@@ -14,6 +14,7 @@ struct code_capture;
 struct edge_accumulate;
 struct error;
 struct footprint_store;
+struct image_names;
 struct image_table;
 struct jit_images;
 struct kernel_images;
@@ -38,6 +39,9 @@ void merge_destroy(struct merge *merge);
 
 /** merge_capture() - also store code of the kernel's images; @capture remains the caller's */
 void merge_capture(struct merge *merge, struct code_capture *capture);
+
+/** merge_names() - also want the names of procedures; @names remains the caller's */
+void merge_names(struct merge *merge, struct image_names *names);
 
 /**
  * struct merge_result - data that a merge has written; zero-initialise it before the first

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "daemon/unwind/unwind_elf.h"
 
-#include <elf.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,9 +26,8 @@ static int bytes_read(const struct unwind_file *file, void *to, size_t bytes, ui
 	return 0;
 }
 
-/* Read @bytes into new memory. */
-static int block_read(const struct unwind_file *file, uint8_t **ret, uint64_t bytes, size_t max,
-		      uint64_t offset)
+int unwind_elf_block_read(const struct unwind_file *file, uint8_t **ret, uint64_t bytes, size_t max,
+			  uint64_t offset)
 {
 	_cleanup_free_ uint8_t *data = NULL;
 	int r;
@@ -88,8 +86,8 @@ static int section_take(struct unwind_section *section, const struct unwind_file
 
 	if (section->data != NULL || (header->sh_flags & SHF_COMPRESSED) != 0)
 		return 0;
-	r = block_read(file, &section->data, header->sh_size, UNWIND_SECTION_BYTES_MAX,
-		       header->sh_offset);
+	r = unwind_elf_block_read(file, &section->data, header->sh_size, UNWIND_SECTION_BYTES_MAX,
+				  header->sh_offset);
 	section->bytes = header->sh_size;
 	section->address = header->sh_addr;
 	return r;
@@ -116,28 +114,52 @@ static int sections_take(struct unwind_elf *elf, const struct unwind_file *file,
 	return r;
 }
 
+int unwind_elf_headers_read(Elf64_Shdr **ret, size_t *count, const struct unwind_file *file)
+{
+	struct unwind_elf unused = {.machine = NULL};
+	Elf64_Ehdr header;
+	uint8_t *headers = NULL;
+	int r = header_read(&unused, file, &header);
+
+	*ret = NULL;
+	*count = 0;
+	if (r < 0 || header.e_shnum == 0 || header.e_shentsize != sizeof(**ret))
+		return r;
+	r = unwind_elf_block_read(file, &headers, (uint64_t)header.e_shnum * sizeof(**ret),
+				  SECTIONS_MAX * sizeof(**ret), header.e_shoff);
+	if (r < 0)
+		return r;
+	*ret = (void *)headers;
+	*count = header.e_shnum;
+	return 0;
+}
+
 static int sections_read(struct unwind_elf *elf, const struct unwind_file *file,
 			 const Elf64_Ehdr *header)
 {
-	_cleanup_free_ uint8_t *headers = NULL, *names = NULL;
-	const Elf64_Shdr *table, *strings;
-	int r;
+	_cleanup_free_ Elf64_Shdr *headers = NULL;
+	_cleanup_free_ uint8_t *names = NULL;
+	const Elf64_Shdr *strings;
+	size_t count;
+	int r = unwind_elf_headers_read(&headers, &count, file);
 
-	if (header->e_shnum == 0 || header->e_shstrndx >= header->e_shnum ||
-	    header->e_shentsize != sizeof(*table))
-		return 0;
-	r = block_read(file, &headers, (uint64_t)header->e_shnum * sizeof(*table),
-		       SECTIONS_MAX * sizeof(*table), header->e_shoff);
-	if (r < 0)
+	if (r < 0 || header->e_shstrndx >= count)
 		return r;
-	table = (const void *)headers;
-	strings = &table[header->e_shstrndx];
-	r = block_read(file, &names, strings->sh_size, NAMES_BYTES_MAX, strings->sh_offset);
+	strings = &headers[header->e_shstrndx];
+	r = unwind_elf_block_read(file, &names, strings->sh_size, NAMES_BYTES_MAX,
+				  strings->sh_offset);
 	if (r < 0)
 		return r;
 	names[strings->sh_size] = '\0';
-	return sections_take(elf, file, table, header->e_shnum, (const char *)names,
-			     strings->sh_size);
+	return sections_take(elf, file, headers, count, (const char *)names, strings->sh_size);
+}
+
+int unwind_elf_code_read(struct unwind_elf *elf, const struct unwind_file *file)
+{
+	Elf64_Ehdr header;
+	int r = header_read(elf, file, &header);
+
+	return r < 0 ? r : segments_read(elf, file, &header);
 }
 
 int unwind_elf_read(struct unwind_elf *elf, const struct unwind_file *file)

@@ -8,6 +8,7 @@
 #ifndef DCPI_UNWIND_ELF_H
 #define DCPI_UNWIND_ELF_H
 
+#include <elf.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -58,6 +59,25 @@ struct unwind_elf {
  */
 int unwind_elf_read(struct unwind_elf *elf, const struct unwind_file *file);
 void unwind_elf_deinit(struct unwind_elf *elf);
+
+/** unwind_elf_code_read() - as unwind_elf_read(): read the machine, the entry point and segments */
+int unwind_elf_code_read(struct unwind_elf *elf, const struct unwind_file *file);
+
+/**
+ * unwind_elf_headers_read() - read the section headers
+ * @ret:   out: malloc'd; NULL: the file has none
+ * @count: out
+ */
+int unwind_elf_headers_read(Elf64_Shdr **ret, size_t *count, const struct unwind_file *file);
+
+/**
+ * unwind_elf_block_read() - read a part of the file
+ * @ret: out: malloc'd, with room for one more byte
+ *
+ * Return: 0; -EFBIG: @bytes exceeds @max; -EIO: truncated; -ENOMEM; or the error of pread(2).
+ */
+int unwind_elf_block_read(const struct unwind_file *file, uint8_t **ret, uint64_t bytes, size_t max,
+			  uint64_t offset);
 
 /** unwind_elf_offset() - convert an address of code to an offset. Return: false: not code. */
 bool unwind_elf_offset(const struct unwind_elf *elf, uint64_t address, uint64_t *offset);

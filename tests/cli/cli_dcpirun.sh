@@ -51,7 +51,19 @@ cp --remove-destination /bin/true "$work/rebuilt"
 is "an image that is kept has names when its file has changed" \
 	"$("$bin/dcpiprof" --db "$work/kept.db" -i rebuilt --csv | grep -c split_seventy)" 1
 is "no other image is kept" "$(find "$work/kept.db-images" -name '*.elf' | wc -l)" 1
-"$run" -q --db "$work/unkept.db" --image-store none "$work/split" 500
+# The names of sampled procedures are in the database, which may be copied without the images.
+mkdir "$work/elsewhere"
+cp "$work/kept.db" "$work/elsewhere"
+is "a copy of the database has the names of the program that was replaced" \
+	"$("$bin/dcpiprof" --db "$work/elsewhere/kept.db" -i rebuilt --csv | grep -c split_seventy)" 1
+like "but not its code" "$("$bin/dcpicalc" --db "$work/elsewhere/kept.db" split_seventy 2>&1)" \
+	"'split_seventy' cannot be analysed: .*rebuilt"
+is "the names take less than 20 bytes for each procedure, and a file without a symbol table" \
+	"$(sql "$work/kept.db" "SELECT count(*) FROM symbol JOIN image i ON i.id = image
+		WHERE i.kind = 0 AND length(data) > 60 + 20 * symbols")" 0
+"$run" -q --db "$work/unkept.db" --image-store none --symbols 0 "$work/split" 500
+is "names are not stored on request" "$(sql "$work/unkept.db" "SELECT count(*) FROM symbol
+	JOIN image i ON i.id = image WHERE i.kind = 0")" 0
 check "none is kept if none is asked for" [ ! -e "$work/unkept.db-images" ]
 
 # The summary is one line that agrees with the database.

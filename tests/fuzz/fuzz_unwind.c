@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Fuzz the compiler of unwind tables and the walk over frames. The input is the size of a stack,
- * registers, the stack and an ELF file. Tables must keep their invariants, and a walk must end.
+ * Fuzz the compiler of unwind tables, the walk over frames and the reader of symbols. The input is
+ * the size of a stack, registers, the stack and an ELF file. Tables must keep their invariants, and
+ * a walk must end.
  */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/collect/symbol_reader.h"
 #include "daemon/unwind/unwind_build.h"
 #include "daemon/unwind/unwind_step.h"
 #include "tests/fuzz/fuzz.h"
@@ -108,6 +110,28 @@ static void table_walk(const struct unwind_table *table, const uint8_t *data, si
 	require(walking.calls <= UNWIND_FRAMES_MAX);
 }
 
+/* Read the symbols of offsets all over the file. */
+static void symbols_read(const struct unwind_file *file)
+{
+	struct symbol_extents extents = {.count = 0};
+	uint64_t offsets[64];
+
+	for (size_t i = 0; i < 64; i++)
+		offsets[i] = file->bytes * i / 64;
+	if (symbol_reader_read(&extents, file, NULL, offsets, 64) < 0)
+		return;
+	require(extents.count <= 64 && extents.names_bytes <= SYMBOL_READER_NAMES_BYTES_MAX);
+	for (size_t i = 0; i < extents.count; i++) {
+		const struct symbol_extent *extent = &extents.extents[i];
+
+		require(extent->start < extent->end && extent->name < extents.names_bytes);
+		require(i == 0 || extent->start >= extent[-1].end);
+		require(extent->name == 0 || (extent->offset <= extent->start &&
+					      extent->end - extent->offset <= extent->bytes));
+	}
+	symbol_extents_deinit(&extents);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
 	struct unwind_table *table = NULL;
@@ -129,5 +153,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 		page_build(table, &file);
 	}
 	unwind_table_destroy(table);
+	symbols_read(&file);
 	return 0;
 }

@@ -18,6 +18,7 @@
 struct image_symbols {
 	struct procedure_table *table; /* may be NULL */
 	const char *unnamed;	       /* name for samples without a procedure */
+	bool has_no_file;	       /* @table is made from stored symbols of a file */
 	struct profile_image image;    /* of a file; this structure owns the path */
 	struct debug_file_options debug;
 	struct procedure_table *file; /* for lines, if @table is from an index */
@@ -50,8 +51,37 @@ static const char *why_unreadable(int r)
 	return "<image unreadable>";
 }
 
-static int load_file(struct image_symbols *symbols, const struct profile_image *image,
-		     const struct debug_file_options *options, struct error *err)
+static int load_kept(struct image_symbols *symbols, struct profile_reader *reader, int64_t id,
+		     struct error *err)
+{
+	struct profile_symbols kept = {0};
+	int r = profile_reader_symbols(reader, id, &kept, err);
+
+	if (r < 0)
+		return r;
+	symbols->unnamed = kept.count > 0 ? "<no symbol>" : "<no symbols stored>";
+	r = procedure_table_from_symbols(&symbols->table, kept.symbols, kept.count, err);
+	profile_symbols_deinit(&kept);
+	return r;
+}
+
+/*
+ * The names of procedures with samples are stored. Other code has the reason why the file cannot be
+ * used as its name, because the file may have names for it.
+ */
+static int load_sampled(struct image_symbols *symbols, struct profile_reader *reader, int64_t id,
+			const char *reason, struct error *err)
+{
+	int r = load_kept(symbols, reader, id, err);
+
+	symbols->unnamed = reason;
+	symbols->has_no_file = true;
+	return r;
+}
+
+static int load_file(struct image_symbols *symbols, struct profile_reader *reader, int64_t id,
+		     const struct profile_image *image, const struct debug_file_options *options,
+		     struct error *err)
 {
 	int r = symbol_cache_open(&symbols->table, image, options, err);
 
@@ -61,7 +91,9 @@ static int load_file(struct image_symbols *symbols, const struct profile_image *
 	symbols->image.path = strdup(image->path);
 	if (symbols->image.path == NULL)
 		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
-	symbols->unnamed = r < 0 ? why_unreadable(r) : "<no symbol>";
+	if (r < 0)
+		return load_sampled(symbols, reader, id, why_unreadable(r), err);
+	symbols->unnamed = "<no symbol>";
 	return 0;
 }
 
@@ -82,20 +114,6 @@ static int load_vdso(struct image_symbols *symbols, struct profile_reader *reade
 	return procedure_table_open(&symbols->table, &file, options, err);
 }
 
-static int load_kept(struct image_symbols *symbols, struct profile_reader *reader, int64_t id,
-		     struct error *err)
-{
-	struct profile_symbols kept = {0};
-	int r = profile_reader_symbols(reader, id, &kept, err);
-
-	if (r < 0)
-		return r;
-	symbols->unnamed = kept.count > 0 ? "<no symbol>" : "<no symbols stored>";
-	r = procedure_table_from_symbols(&symbols->table, kept.symbols, kept.count, err);
-	profile_symbols_deinit(&kept);
-	return r;
-}
-
 int image_symbols_open(struct image_symbols **ret, struct profile_reader *reader, int64_t id,
 		       const struct profile_image *image, const struct debug_file_options *options,
 		       struct error *err)
@@ -109,7 +127,7 @@ int image_symbols_open(struct image_symbols **ret, struct profile_reader *reader
 	symbols->unnamed = "<unknown>";
 	symbols->debug = *options;
 	if (image->kind == PROFILE_IMAGE_FILE)
-		r = load_file(symbols, image, options, err);
+		r = load_file(symbols, reader, id, image, options, err);
 	else if (image->kind == PROFILE_IMAGE_VDSO &&
 		 load_vdso(symbols, reader, id, options, err) == 0)
 		r = 0;
@@ -190,7 +208,7 @@ bool image_symbols_start(const struct image_symbols *symbols, size_t index, uint
 
 const char *image_symbols_lineless(const struct image_symbols *symbols)
 {
-	return symbols->table != NULL ? "<no line>" : symbols->unnamed;
+	return symbols->table != NULL && !symbols->has_no_file ? "<no line>" : symbols->unnamed;
 }
 
 /* An index has no lines, so the file is opened for them. Return: 0, also without lines; -ENOMEM. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Names for the samples of an image of a database, of any kind: the procedures of its file, or the
- * symbols stored with the profile. If neither is available, one entry gives the reason.
+ * symbols stored with the profile. The last entry stands for all other code, and gives the reason
+ * if the file cannot be used.
  */
 #ifndef DCPI_IMAGE_SYMBOLS_H
 #define DCPI_IMAGE_SYMBOLS_H
