@@ -36,6 +36,7 @@ enum {
 	KEY_TIMEOUT,
 	KEY_CONNECTIONS,
 	KEY_REQUEST_TIMEOUT,
+	KEY_LIVE,
 	KEY_METRICS,
 };
 
@@ -50,6 +51,7 @@ static const struct option_entry own_options[] = {
 	{KEY_CONNECTIONS, "connections", "N", "serve N connections at a time (default: 64)"},
 	{KEY_REQUEST_TIMEOUT, "request-timeout", "SECONDS",
 	 "end a connection whose request takes longer (default: 10)"},
+	{KEY_LIVE, "live", "SECONDS", "let the page look for new data this often (10; 0: never)"},
 	{KEY_METRICS, "metrics", NULL, "print the metrics of the database, and end"},
 };
 
@@ -100,6 +102,14 @@ static int set_timeout(struct web *web, const char *argument, struct error *err)
 	return r;
 }
 
+static int set_live(unsigned int *seconds, const char *argument, struct error *err)
+{
+	*seconds = 0;
+	return strcmp(argument, "0") == 0
+		       ? 0
+		       : set_limit(seconds, argument, "number of seconds", 86400, err);
+}
+
 static int dcpiweb_set_option(void *context, int key, const char *argument, struct error *err)
 {
 	struct web *web = context;
@@ -128,6 +138,8 @@ static int dcpiweb_set_option(void *context, int key, const char *argument, stru
 	case KEY_CONNECTIONS:
 		return set_limit(&config->connections, argument, "number of connections", 1000,
 				 err);
+	case KEY_LIVE:
+		return set_live(&config->live_s, argument, err);
 	case KEY_REQUEST_TIMEOUT:
 		return set_limit(&config->request_s, argument, "number of seconds", 3600, err);
 	default:
@@ -250,6 +262,7 @@ int main(int argc, char **argv)
 				      .report_bytes = REPORT_BYTES_MAX,
 				      .results_bytes = RESULTS_BYTES_MAX},
 			   .connections = 64,
+			   .live_s = 10,
 			   .request_s = 10},
 	};
 	struct error err = {0};

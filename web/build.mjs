@@ -43,6 +43,7 @@ async function makePage() {
 		`script-src ${digest(script)}`,
 		`style-src ${digest(style)}`,
 		"img-src data:",
+		"connect-src 'self'",
 		"base-uri 'none'",
 		"form-action 'none'",
 	].join("; ");

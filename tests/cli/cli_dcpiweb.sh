@@ -376,7 +376,15 @@ wait "$request"
 is "and the report with it" "$(pgrep -f -- "$scratch/bin/dcpiprof" | wc -l)" 0
 
 if command -v chromium > /dev/null && command -v chromedriver > /dev/null; then
-	results /usr/bin/python3 tests/cli/page/web_browser.py "$list" "$hostile" "$timed" "$token" "$(patience)"
+	serve live --live 1
+	grow="n=\$((\$(cat '$scratch/grown') + 1)); echo \$n > '$scratch/grown'
+		'$bin/dcpictl' --db '$scratch/live.db' merge '$scratch/part'\$n.db"
+	echo 4 > "$scratch/grown"
+	for i in 5 6 7; do
+		{ echo "host growing$i" && list_db | sed -n '1,/^end/p'; } | make_db "part$i"
+	done
+	results /usr/bin/python3 tests/cli/page/web_browser.py "$list" "$hostile" "$timed" "$token" "$url" "$grow" \
+		"$server" "$(patience)"
 else
 	skip "the page in a browser" "no chromium, or no chromedriver"
 fi

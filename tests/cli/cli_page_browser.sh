@@ -20,7 +20,8 @@ expect()
 		jq -r '.rows[] | [.["cpu-clock"], .["cpu-clock_percent"], .["cpu-clock_cumulative_percent"], .procedure] | @tsv' |
 		awk -F '\t' '{ printf "%d|%.1f%%|%.1f%%|%s\n", $1, $2, $3, $4 }' > "$scratch/timed.$1"
 }
-"$bin/dcpiprof" --db "$scratch/idle.db" --idle | awk '$6 == "walk" { print $2 }' > "$scratch/idle.share"
+"$bin/dcpiprof" --db "$scratch/idle.db" | awk '$6 == "walk" || $4 == "walk" { print $2 }' > "$scratch/idle.share"
+"$bin/dcpiprof" --db "$scratch/idle.db" --idle | awk '$6 == "walk" || $4 == "walk" { print $2 }' >> "$scratch/idle.share"
 expect whole
 expect range --since @1700001400 --until @1700002600
 # The page has no business with a network: the browser gets none that works.

@@ -95,7 +95,7 @@ static struct MHD_Response *joined_response(char *before, const struct report_re
 static void add_report_headers(struct MHD_Response *response, const struct web_query *query,
 			       const struct report_result *result)
 {
-	char refresh[16];
+	char refresh[16], live[16];
 
 	if (response == NULL)
 		return;
@@ -103,6 +103,10 @@ static void add_report_headers(struct MHD_Response *response, const struct web_q
 	if (query->refresh_s > 0) {
 		snprintf(refresh, sizeof(refresh), "%u", query->refresh_s);
 		header(response, "Refresh", refresh);
+	}
+	if (query->live_s > 0 && web_report_is_page(query->report)) {
+		snprintf(live, sizeof(live), "%u", query->live_s);
+		header(response, "DCPI-Live", live);
 	}
 }
 

@@ -50,12 +50,14 @@ bool web_report_is_page(const struct web_report *report);
  * struct web_query - a request for a report; zero-initialised except @report
  * @values:    by parameter; NULL: not given
  * @refresh_s: the browser loads the page again after this time; 0: it does not
+ * @live_s:    the page asks again after this time whether it has changed; 0: it does not
  * @moves:     a parameter is a time relative to now: the result changes with time
  */
 struct web_query {
 	const struct web_report *report;
 	char *values[WEB_PARAMETERS];
 	unsigned int refresh_s;
+	unsigned int live_s;
 	bool moves;
 };
 

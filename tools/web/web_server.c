@@ -309,6 +309,7 @@ static enum MHD_Result begin_report(struct web_server *server, struct web_reques
 	r = parse_query(&request->query, request->connection, &err);
 	if (r == -EINVAL)
 		return refuse(server, request->connection, MHD_HTTP_BAD_REQUEST, path, err.message);
+	request->query.live_s = server->config->live_s;
 	if (r == 0)
 		r = start_report(server, request, &err);
 	if (r < 0)

@@ -25,6 +25,7 @@ struct error;
  * @names:       @name_count values of Host that are allowed besides the loopback interface
  * @token:       that clients must have
  * @connections: at a time; more wait in the queue of the socket
+ * @live_s:      least time between two requests of a page that follows the database; 0: it does not
  * @request_s:   for a client to send a request
  * @answer_s:    for a client to read an answer
  */
@@ -36,6 +37,7 @@ struct web_config {
 	const struct web_token *token;
 	struct report_limits limits;
 	unsigned int connections;
+	unsigned int live_s;
 	unsigned int request_s;
 	unsigned int answer_s;
 };

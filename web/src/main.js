@@ -9,11 +9,13 @@
 //
 // "range=FIRST-LAST" in a query selects columns of the timeline.
 
-import { h, nameOf, show } from "./dom.js";
-import { readMain, readPart } from "./document.js";
+import { announce, h, nameOf, show } from "./dom.js";
+import { hasSameProgram, isSame, openDocument } from "./document.js";
 import { utc } from "./format.js";
 import { readFragment, replaceFragment, setRange } from "./fragment.js";
-import { isWhole, makeModel, stallsOf } from "./model.js";
+import { follow } from "./live.js";
+import { continueFrom, isWhole, makeModel, stallsOf } from "./model.js";
+import { setFirstRows } from "./table.js";
 import { showTimeline } from "./timeline.js";
 import { flame } from "./view_flame.js";
 import { overview } from "./view_overview.js";
@@ -22,7 +24,7 @@ import { procedures } from "./view_procedures.js";
 import { differences, variation } from "./view_variation.js";
 
 const main = document.getElementById("main");
-let model = null, timeline = null, shown = "";
+let page = document, reader = null, model = null, timeline = null, live = null, shown = "";
 
 function views() {
 	return [
@@ -32,14 +34,14 @@ function views() {
 	].filter(Boolean);
 }
 
-function build({ view, rest, query }) {
+function build({ view, rest, query }, again) {
 	switch (view) {
 	case "procedures":
 		return procedures(model, query);
 	case "flame":
-		return flame(model, query);
+		return flame(model, query, again);
 	case "procedure":
-		return procedure(model, Number(rest[0]), rest[1] ? Number.parseInt(rest[1], 16) : null, readPart);
+		return procedure(model, Number(rest[0]), rest[1] ? Number.parseInt(rest[1], 16) : null, reader.part);
 	case "variation":
 		return model.main.variation ? variation(model) : overview(model);
 	case "diff":
@@ -49,14 +51,40 @@ function build({ view, rest, query }) {
 	}
 }
 
-function render(keepScroll = false) {
+// @again: the same view is made again, with other numbers.
+function render(again = false) {
 	const where = readFragment();
+	const before = again ? placeOf() : null;
 	shown = where.view;
+	setFirstRows(again ? main.querySelectorAll("table.list tbody tr").length : 0);
 	show(document.getElementById("nav"), views().map(([key, label, letter]) => h("a", { href: `#/${key}`, title: `Key ${letter}`,
 		"aria-current": where.view === key || (where.view === "procedure" && key === "procedures") ? "page" : null }, label)));
-	show(main, build(where));
-	if (!keepScroll)
+	show(main, build(where, again));
+	if (again)
+		placeAgain(before);
+	else
 		scrollTo(0, 0);
+}
+
+// What the reader looks at in the view: the focus, the text cursor of the search, the tab, the scroll.
+function placeOf() {
+	const { activeElement: focus } = document;
+	return {
+		y: scrollY, inside: main.contains(focus) && focus !== main, id: focus?.id, href: focus?.getAttribute("href"),
+		frame: focus?.classList.contains("frame"), cursor: focus?.tagName === "INPUT" ? [focus.selectionStart, focus.selectionEnd] : null,
+		tab: main.querySelector("[role=tab][aria-selected=true]")?.id,
+	};
+}
+
+function placeAgain({ y, inside, id, href, frame, cursor, tab }) {
+	const focus = !inside ? null : id ? document.getElementById(id) : frame ? main.querySelector(".frame[tabindex='0']")
+		: href ? [...main.querySelectorAll("a[href]")].find((link) => link.getAttribute("href") === href) : null;
+	if (tab !== undefined && tab !== main.querySelector("[role=tab][aria-selected=true]")?.id)
+		document.getElementById(tab)?.click();
+	focus?.focus({ preventScroll: true });
+	if (cursor !== null)
+		focus?.setSelectionRange?.(...cursor);
+	scrollTo(scrollX, y);
 }
 
 // --- themes ---
@@ -95,7 +123,7 @@ function nextTheme() {
 const keys = [
 	["1 \u2026 5", "Views"], ["/", "Search"], ["j, k", "Next and previous row"], ["Enter", "Open the row"],
 	["[, ]", "Previous and next part of the timeline"], ["a", "The whole time"],
-	["Left, Right, Home, End", "In the timeline: move the range; with Shift, its end"], ["t", "Theme"], ["Esc", "Leave the search; zoom out"],
+	["Left, Right, Home, End", "In the timeline: move the range; with Shift, its end"], ["t", "Theme"], ["i", "Include idle time, or leave it out"], ["p", "Stop following a server, or continue"], ["Esc", "Leave the search; zoom out"],
 	["Arrows, Enter, o", "In the flame graph: move, zoom, open"], ["Up, Down", "In a listing: next instruction"], ["?", "This help"],
 ];
 
@@ -123,7 +151,7 @@ function onkey(event) {
 	const actions = {
 		"/": () => document.getElementById("search")?.focus() ?? (location.hash = "#/procedures"),
 		"?": showHelp, t: nextTheme, j: () => moveRow(1), k: () => moveRow(-1),
-		"[": () => timeline?.next(-1), "]": () => timeline?.next(1), a: () => timeline?.all(),
+		i: toggleIdle, p: () => live?.pause(), "[": () => timeline?.next(-1), "]": () => timeline?.next(1), a: () => timeline?.all(),
 	};
 	for (const [key, , letter] of views())
 		actions[letter] = () => { location.hash = `#/${key}`; };
@@ -133,7 +161,7 @@ function onkey(event) {
 	}
 }
 
-// --- start ---
+// --- the range ---
 
 // The range of a link, if it has one: "2-5".
 function takeRange(text) {
@@ -158,39 +186,125 @@ function showCovered() {
 	show(document.getElementById("covered"), `${from} \u2013 ${from.slice(0, 10) === to.slice(0, 10) ? to.slice(11) : to} UTC`);
 }
 
+// --- idle time ---
+
+function showIdle() {
+	const button = document.getElementById("idle");
+	button.hidden = !model.procedures.some(({ idle }) => idle);
+	button.textContent = model.idle ? "Idle: included" : "Idle: left out";
+	button.setAttribute("aria-pressed", String(model.idle));
+}
+
+function toggleIdle() {
+	model.idle = !model.idle;
+	showIdle();
+	render(true);
+}
+
+// --- data ---
+
 // Read the parts when the page has nothing else to do: for source lines in the flame graph, and for
 // the stalls of all procedures.
-async function readParts() {
+async function readParts(of, source) {
 	const idle = () => new Promise((done) => (window.requestIdleCallback ?? setTimeout)(done, { timeout: 500 }));
-	for (const { detail, ...rest } of model.procedures.filter((candidate) => candidate.detail !== null)) {
+	for (const { detail, ...rest } of of.procedures.filter((candidate) => candidate.detail !== null)) {
 		await idle();
-		const part = await readPart(detail.part);
-		model.parts.set(detail.part, part);
+		const part = await source.part(detail.part);
+		of.parts.set(detail.part, part);
 		for (const stall of stallsOf(part).slice(0, 8))
-			model.stalls.push({ ...stall, procedure: rest });
+			of.stalls.push({ ...stall, procedure: rest });
 	}
-	model.stalls.sort((a, b) => b.cost - a.cost);
+	of.stalls.sort((a, b) => b.cost - a.cost);
+}
+
+async function readFirstParts() {
+	const of = model;
+	await readParts(of, reader);
 	document.documentElement.dataset.parts = "read";
-	if (shown === "" || shown === "flame")
+	if (of === model && (shown === "" || shown === "flame"))
 		render(true);
 }
 
-async function start() {
-	model = makeModel(await readMain());
-	takeRange(readFragment().query.get("range"));
+// Everything around the view.
+function showFrame() {
 	const { epochs } = model.main.procedures;
 	const subject = `${epochs[0].host}${epochs[0].label && epochs.length === 1 ? `, ${epochs[0].label}` : ""}`;
 	show(document.getElementById("subject"), nameOf(subject, 60));
 	document.title = `${subject.slice(0, 80)} \u2013 DCPI profile`;
 	showCovered();
+	showIdle();
+	timeline?.end();
+	timeline = model.columns.length > 1 ? showTimeline(document.getElementById("range"), model, rangeChanged) : null;
+}
+
+// --- a server ---
+
+// Rows of other data have other numbers: the fragment names the row of the same procedure.
+function renumber(before) {
+	const { view, rest, query } = readFragment();
+	const old = view === "procedure" ? before.procedures[Number(rest[0])] : undefined;
+	const now = old && model.procedures.find(({ name, image }) => name === old.name && image === old.image);
+	setRange(isWhole(model) ? null : model.range);
+	if (now !== undefined)
+		replaceFragment(["procedure", now.index, ...rest.slice(1)].join("/"), query);
+	else
+		replaceFragment(view === "procedure" ? "procedures" : [view, ...rest].join("/"), query);
+}
+
+// Show the data of another page at once, when all of it has been read.
+async function take(text) {
+	const next = new DOMParser().parseFromString(text, "text/html");
+	if (!hasSameProgram(page, next)) {
+		location.reload();
+		return false;
+	}
+	if (isSame(page, next))
+		return true;
+	const source = openDocument(next), before = model;
+	const made = makeModel(await source.main());
+	await readParts(made, source);
+	continueFrom(made, before);
+	page = next;
+	reader = source;
+	model = made;
+	renumber(before);
+	showFrame();
+	render(true);
+	document.documentElement.dataset.updates = String(Number(document.documentElement.dataset.updates ?? 0) + 1);
+	return true;
+}
+
+const liveTexts = { live: ["Live", "Stop following the server (p)"], paused: ["Paused", "Follow the server again (p)"],
+	gone: ["Server gone", "Stop trying to reach the server (p)"] };
+
+function showLive(state, detail) {
+	const button = document.getElementById("live");
+	const [text, title] = liveTexts[state];
+	if (button.dataset.state === state)
+		return;
+	button.hidden = false;
+	button.dataset.state = state;
+	button.textContent = text;
+	button.title = detail ? `${title}: ${detail}` : title;
+	announce(state === "gone" ? "The server does not answer: the page shows its last data" : text);
+}
+
+// --- start ---
+
+async function start() {
+	reader = openDocument(document);
+	model = makeModel(await reader.main());
+	takeRange(readFragment().query.get("range"));
+	showCovered();
 	render();
 	document.documentElement.dataset.state = "ready";
 	performance.mark("dcpi-ready");
-	if (model.columns.length > 1)
-		timeline = showTimeline(document.getElementById("range"), model, rangeChanged);
+	showFrame();
 	addEventListener("hashchange", () => render());
 	addEventListener("keydown", onkey);
-	setTimeout(readParts, 50);
+	document.getElementById("idle").addEventListener("click", toggleIdle);
+	document.getElementById("live").addEventListener("click", () => live.pause());
+	setTimeout(() => readFirstParts().then(() => { live = follow(take, showLive); }), 50);
 }
 
 document.getElementById("theme").addEventListener("click", nextTheme);

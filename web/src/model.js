@@ -85,12 +85,25 @@ export function makeModel(main) {
 		/** Columns are of slices, not of epochs. */
 		sliced: Boolean(main.timeline),
 		procedures: makeProcedures(main),
+		/** Shares include the time in which the kernel waits for work. */
+		idle: false,
 		/** The selected columns, both ends included. */
 		range: [0, columns.length - 1],
 		stalls: [],
 		parts: new Map(),
 	};
 	return model;
+}
+
+/** Select the same time, and the same idle setting, as another model of the same database. */
+export function continueFrom(model, before) {
+	model.idle = before.idle;
+	if (isWhole(before))
+		return;
+	const [first, last] = before.range.map((index) => before.columns[index]);
+	const inside = model.columns.filter((column) => column.end > first.start && column.start < last.end);
+	if (inside.length > 0)
+		model.range = [inside[0].index, inside[inside.length - 1].index];
 }
 
 export function isWhole(model) {
@@ -133,15 +146,31 @@ export function sumInRange(model, key) {
 	return sum;
 }
 
-/** All samples of the event, without the profiler's own. */
-export function totalOfAll(model) {
+/** The samples of the selected range in which the kernel waits for work. */
+export function idleInRange(model) {
+	return model.procedures.reduce((sum, procedure) => sum + (procedure.idle ? inRange(model, procedure) ?? 0 : 0), 0);
+}
+
+/** All samples of the event, without the profiler's own, idle time included. */
+export function totalWithIdle(model) {
 	const all = model.main.procedures;
 	return all.totals[model.event] - (all.profiler_totals?.[model.event] ?? 0);
 }
 
+/** All samples that shares are of: those of dcpiprof, or with model.idle those of dcpiprof --idle. */
+export function totalOfAll(model) {
+	const idle = model.idle ? 0 : model.procedures.reduce((sum, procedure) => sum + (procedure.idle ? procedure.total : 0), 0);
+	return totalWithIdle(model) - idle;
+}
+
 /** The same in the selected range. */
 export function totalInRange(model) {
-	return isWhole(model) ? totalOfAll(model) : sumInRange(model, "samples");
+	return isWhole(model) ? totalOfAll(model) : sumInRange(model, "samples") - (model.idle ? 0 : idleInRange(model));
+}
+
+/** Return true if shares leave out a procedure, because the kernel waits for work in it. */
+export function isExcluded(model, procedure) {
+	return procedure.idle && !model.idle;
 }
 
 /** Rows with their samples in the range, and with the share of each and of all up to it, most first. */
@@ -150,8 +179,8 @@ export function ranked(model) {
 	const rows = [];
 	for (const procedure of model.procedures) {
 		const samples = inRange(model, procedure);
-		// Shares exclude what profiling causes, as in the other reports.
-		if (samples !== null && samples > 0 && procedure.row[`${model.event}_percent`] !== null)
+		// Shares exclude what profiling causes, and idle time, as in the other reports.
+		if (samples !== null && samples > 0 && !isExcluded(model, procedure) && procedure.row[`${model.event}_percent`] !== null)
 			rows.push({ procedure, samples, share: total > 0 ? (100 * samples) / total : 0 });
 	}
 	rows.sort((a, b) => b.samples - a.samples);
@@ -176,17 +205,19 @@ export function stallsOf(part) {
 	return stalls.sort((a, b) => b.cost - a.cost);
 }
 
-// Sampled stacks, with links to the procedures of the page.
+// Sampled stacks, with links to the procedures of the page, and without those that shares leave out.
+// Values are of whole subtrees.
 function withProcedures(model, root) {
-	const keyOf = (image, name) => `${image}\n${name}`;
-	const known = new Map(ranked(model).map(({ procedure }) => [keyOf(procedure.image, procedure.name), procedure]));
-	const waiting = [root];
-	while (waiting.length > 0) {
-		const node = waiting.pop();
-		node.procedure = node.image === undefined ? undefined : known.get(keyOf(node.image, node.name));
-		waiting.push(...(node.children ?? []));
-	}
-	return root;
+	const known = new Map(model.procedures.map((procedure) => [keyOf({ procedure: procedure.name, image: procedure.image }), procedure]));
+	const copy = (node) => {
+		const procedure = node.image === undefined ? undefined : known.get(keyOf({ procedure: node.name, image: node.image }));
+		if (procedure && isExcluded(model, procedure))
+			return null;
+		const children = (node.children ?? []).map(copy);
+		const removed = (node.children ?? []).reduce((sum, child, i) => sum + child.value - (children[i]?.value ?? 0), 0);
+		return { ...node, procedure, value: node.value - removed, children: children.filter((child) => child !== null && child.value > 0) };
+	};
+	return copy(root);
 }
 
 /** The tree that the flame graph shows: {name, value, children}. */

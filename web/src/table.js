@@ -4,6 +4,12 @@
 import { append, h } from "./dom.js";
 
 const step = 50;
+let atFirst = step;
+
+/** Make tables with this number of rows at first: that of the table that they replace. */
+export function setFirstRows(rows) {
+	atFirst = Math.max(step, rows);
+}
 
 // Much faster than String.prototype.localeCompare(), with the same result.
 const collator = new Intl.Collator();
@@ -51,7 +57,7 @@ export function makeTable(columns, rows, options) {
 		});
 		body.replaceChildren();
 		shown = 0;
-		more();
+		more(atFirst);
 	}
 
 	function choose(key) {
@@ -76,9 +82,9 @@ export function makeTable(columns, rows, options) {
 		}, column.cell(row))));
 	}
 
-	function more() {
-		append(body, sorted.slice(shown, shown + step).map(makeRow));
-		shown = Math.min(sorted.length, shown + step);
+	function more(rows = step) {
+		append(body, sorted.slice(shown, shown + rows).map(makeRow));
+		shown = Math.min(sorted.length, shown + rows);
 		end.textContent = shown < sorted.length ? `${shown} of ${sorted.length} rows` : "";
 	}
 

@@ -217,9 +217,14 @@ export function showTimeline(container, model, changed) {
 		h("div", { class: "range-controls" }, from, to, whole, text, options));
 	container.hidden = false;
 	draw();
-	new ResizeObserver(() => {
+	const resized = new ResizeObserver(() => {
 		if (plot !== null && Math.abs(plot.width - Math.max(200, chart.clientWidth)) > 1)
 			draw();
-	}).observe(chart);
-	return { choose, all, next, redraw: draw };
+	});
+	resized.observe(chart);
+	function end() {
+		resized.disconnect();
+		plot.destroy();
+	}
+	return { choose, all, next, redraw: draw, end };
 }

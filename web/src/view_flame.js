@@ -40,7 +40,22 @@ function makeLayout(model) {
 	return partition()(root);
 }
 
-export function flame(model, query) {
+// The names of the frames that the reader has zoomed to, from the root on; kept when the view is made again.
+let zoomed = [];
+
+function zoomedNode(root) {
+	let node = root;
+	for (const name of zoomed) {
+		const next = node.children?.find((child) => child.data.name === name);
+		if (next === undefined)
+			break;
+		node = next;
+	}
+	return node;
+}
+
+/** @again: the view is made again: it keeps the zoom */
+export function flame(model, query, again) {
 	const root = makeLayout(model);
 	const view = h("div", { class: "flame", role: "tree", "aria-label": "Where the samples are" });
 	const path = h("nav", { class: "crumbs", "aria-label": "Zoomed to" });
@@ -48,7 +63,7 @@ export function flame(model, query) {
 	const found = h("span", { class: "note", role: "status" });
 	const input = h("input", { type: "search", id: "search", value: query.get("q") ?? "", placeholder: "Search frames",
 		"aria-label": "Search frames", autocomplete: "off", spellcheck: "false", oninput: draw });
-	let focus = root, current = root;
+	let focus = again ? zoomedNode(root) : root, current = focus;
 	let elements = new Map();
 
 	function describe(node) {
@@ -60,6 +75,7 @@ export function flame(model, query) {
 	function zoom(node) {
 		focus = node;
 		current = node;
+		zoomed = node.ancestors().reverse().slice(1).map((ancestor) => ancestor.data.name);
 		draw();
 		elements.get(node)?.focus();
 		announce(`${shorten(node.data.name, 80)}, ${percent((100 * node.value) / root.value)}`);
@@ -151,8 +167,10 @@ export function flame(model, query) {
 	}
 
 	view.addEventListener("keydown", onkey);
+	if (!again)
+		zoomed = [];
 	draw();
-	describe(root);
+	describe(focus);
 	return h("div", { class: "view" },
 		h("div", { class: "controls" }, input, found),
 		!model.main.stacks && h("p", { class: "note" }, "This profile has no call stacks: the rows are images, their procedures, " +

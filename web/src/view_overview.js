@@ -3,7 +3,7 @@
 
 import { h, nameOf } from "./dom.js";
 import { count, cycles, duration, hex, integer, interval, percent, time } from "./format.js";
-import { isWhole, ranked, sumInRange, totalOfAll } from "./model.js";
+import { idleInRange, isExcluded, isWhole, ranked, sumInRange, totalInRange, totalOfAll } from "./model.js";
 import { bar } from "./table.js";
 
 const hottest = 12;
@@ -64,15 +64,16 @@ function profiled(model) {
 
 function procedures(model) {
 	const all = ranked(model), rows = all.filter(({ procedure }) => !procedure.idle).slice(0, hottest);
-	const idle = all.filter(({ procedure }) => procedure.idle).reduce((sum, { share }) => sum + share, 0);
+	const idle = idleInRange(model), total = totalInRange(model) + (model.idle ? 0 : idle);
 	return h("section", { class: "card" },
 		h("h2", {}, "Hottest procedures", !isWhole(model) && h("small", {}, " in the selected range")),
 		h("ol", { class: "hot" }, rows.map(({ procedure, share }) => h("li", {},
 			h("a", { href: `#/procedure/${procedure.index}` },
 				h("span", { class: "hot-name" }, nameOf(procedure.name, 70), h("small", {}, nameOf(procedure.file, 40))),
 				bar(share, percent(share), "heat"))))),
-		idle > 0 && h("p", { class: "note" }, `In ${percent(idle)} of the samples, the kernel waited for work. `,
-			"Its procedures for that are not listed here."),
+		rows.length === 0 && h("p", { class: "note" }, "There are no samples of procedures in this time."),
+		idle > 0 && h("p", { class: "note" }, `In ${percent((100 * idle) / total)} of the samples, the kernel waited for work. `,
+			model.idle ? "Its procedures for that are not listed here." : "Shares leave out this idle time."),
 		h("p", { class: "more" }, h("a", { href: "#/procedures" }, `All ${integer(model.procedures.length)} procedures`)));
 }
 
@@ -98,8 +99,8 @@ function stalls(model) {
 }
 
 function analysed(model) {
-	const rows = model.main.details;
-	const samples = rows.reduce((sum, detail) => sum + (detail.samples ?? 0), 0);
+	const rows = model.procedures.filter((procedure) => procedure.detail !== null && !isExcluded(model, procedure));
+	const samples = rows.reduce((sum, { detail }) => sum + (detail.samples ?? 0), 0);
 	const share = (100 * samples) / totalOfAll(model);
 	const reasons = new Map();
 	for (const item of model.main.not_analysed)

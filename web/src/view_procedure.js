@@ -4,7 +4,7 @@
 import { h, nameOf, show } from "./dom.js";
 import { count, cycles, hex, integer, interval, percent, probability } from "./format.js";
 import { replaceFragment } from "./fragment.js";
-import { inRange, isWhole, totalInRange } from "./model.js";
+import { inRange, isExcluded, isWhole, totalInRange } from "./model.js";
 import { drawGraph, graphNote } from "./view_graph.js";
 import { listing, sourceListing } from "./view_listing.js";
 import { spark } from "./view_variation.js";
@@ -18,8 +18,8 @@ function figures(model, procedure) {
 	const events = model.main.procedures.events.filter((event) => event.event !== model.event)
 		.map((event) => figure(event.event, integer(procedure.row[event.event]), percent(procedure.row[`${event.event}_percent`])));
 	return h("dl", { class: "figures" },
-		figure("Share", samples === null ? "\u2013" : percent((100 * samples) / total),
-			samples === null ? `no counts by ${model.sliced ? "time" : "epoch"}` : `${integer(samples)} samples${isWhole(model) ? "" : " in the range"}`),
+		figure("Share", samples === null || isExcluded(model, procedure) ? "\u2013" : percent((100 * samples) / total),
+			isExcluded(model, procedure) ? `${integer(samples ?? 0)} samples of idle time` : samples === null ? `no counts by ${model.sliced ? "time" : "epoch"}` : `${integer(samples)} samples${isWhole(model) ? "" : " in the range"}`),
 		detail && figure("CPI", cycles(detail.cpi), interval(detail.cpi_low, detail.cpi_high)),
 		detail && figure("Best case", cycles(detail.best_cpi), "without dynamic stalls"),
 		detail && figure("Instructions", integer(detail.instructions)),
@@ -145,6 +145,8 @@ export function procedure(model, index, address, readPart) {
 		return h("p", { class: "note" }, "There is no such procedure.");
 	if (found.detail === null) {
 		show(rest, h("p", { class: "note" }, "Its instructions are not in this file: ", nameOf(found.reason, 400), "."), epochs(model, found));
+	} else if (model.parts.has(found.detail.part)) {
+		show(rest, analysed(model, found, model.parts.get(found.detail.part), address));
 	} else {
 		show(rest, h("p", { class: "loading" }, "Reading its instructions ..."));
 		readPart(found.detail.part).then((part) => show(rest, analysed(model, found, part, address)),

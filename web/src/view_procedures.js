@@ -4,7 +4,7 @@
 import { replaceFragment } from "./fragment.js";
 import { announce, h, nameOf, show } from "./dom.js";
 import { cycles, integer, interval, percent } from "./format.js";
-import { isWhole, ranked, totalOfAll } from "./model.js";
+import { idleInRange, isWhole, ranked, totalWithIdle } from "./model.js";
 import { bar, makeTable } from "./table.js";
 
 const groupNames = { image: "image", unit: "unit", container: "container", process: "process", host: "host", epoch: "epoch" };
@@ -95,10 +95,11 @@ function commandRows(model) {
 }
 
 function ownerTable(model, state, save) {
+	const idle = model.idle ? 0 : idleInRange({ ...model, range: [0, model.columns.length - 1] });
 	const rows = state.group === "command" ? commandRows(model) : model.main.groups[state.group].rows.map((row) => ({
 		name: ownerName(state.group, row), samples: row[model.event], unit: row.unit, container: row.container,
 	}));
-	const total = totalOfAll(model);
+	const total = totalWithIdle(model);
 	const needle = state.search.toLowerCase();
 	const columns = [
 		{ key: "samples", label: "Samples", numeric: true, value: (row) => row.samples,
@@ -113,6 +114,7 @@ function ownerTable(model, state, save) {
 		columns.push({ key: "unit", label: "Unit", value: (row) => row.unit ?? "", cell: (row) => nameOf(row.unit ?? "", 60) });
 	return [
 		!isWhole(model) && h("p", { class: "note" }, "These sums are of the whole time."),
+		idle > 0 && h("p", { class: "note" }, "These sums and shares include idle time."),
 		makeTable(columns, rows.filter((row) => row.name.toLowerCase().includes(needle)),
 			{ caption: `Samples by ${state.group}`, header: 2, sort: state.sort === "name" ? "name" : "samples", ascending: state.ascending }),
 	];

@@ -53,7 +53,7 @@ class Test:
         equal("the title", self.browser.run("return document.title"), "host \u2013 DCPI profile")
 
     def idle(self):
-        """The idle kernel is not the hottest procedure, and shares are of the event's samples."""
+        """The idle kernel is not the hottest procedure; shares leave it out, or include it on request."""
         self.load("idle.html")
         hot = self.browser.run("return [...document.querySelectorAll('ol.hot')][0].innerText").split("\n")
         equal("the hottest procedure is not the idle kernel's", hot[0], "walk")
@@ -61,8 +61,18 @@ class Test:
         self.browser.until(PARTS)
         waits = self.browser.run("return [...document.querySelectorAll('ol.hot')][1].innerText")
         true("nor among the longest waits", "walk" in waits and "default_idle" not in waits)
-        want = (self.folder / "idle.share").read_text(encoding="utf-8").strip()
-        true(f"the share of the hottest procedure is that of dcpiprof, {want}", want in hot[:4])
+        without, included = (self.folder / "idle.share").read_text(encoding="utf-8").split()
+        true("the shares of dcpiprof differ", without != included)
+        true(f"the share of the hottest procedure is that of dcpiprof, {without}", without in hot[:4])
+        self.browser.click("#idle")
+        hot = self.browser.run("return [...document.querySelectorAll('ol.hot')][0].innerText").split("\n")
+        true(f"and that of dcpiprof --idle, {included}", included in hot[:4])
+        self.browser.open("about:blank")
+        self.load("idle.html", "#/procedures")
+        true("the list leaves it out", not any("default_idle" in row for row in self.browser.run(ROWS)))
+        self.browser.key("i")
+        true("or has it", any("default_idle" in row for row in self.browser.run(ROWS)))
+        self.load("idle.html")
         true("the share of the idle kernel is stated", "the kernel waited for work" in
              self.browser.run("return document.querySelector('main').innerText"))
 

@@ -1,12 +1,16 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Test the page of dcpiweb in Chromium: web_browser.py LIST HOSTILE TIMED TOKEN PATIENCE_SECONDS [PICTURES]
+"""Test the page of dcpiweb in Chromium: web_browser.py LIST HOSTILE TIMED TOKEN LIVE GROW PID PATIENCE_SECONDS [PICTURES]
 
-LIST, HOSTILE and TIMED are URLs of servers of the databases of pages.sh; TIMED requires TOKEN. Prints a line
-for each test: "ok|NAME" or "not ok|NAME|WHY". PICTURES: folder for screenshots.
+LIST, HOSTILE and TIMED are URLs of servers of the databases of pages.sh; TIMED requires TOKEN. LIVE is the URL
+of a server, process PID, of a database that each execution of the command GROW extends. Prints a line for
+each test: "ok|NAME" or "not ok|NAME|WHY". PICTURES: folder for screenshots.
 """
 
 import http.server
+import os
+import signal
+import subprocess
 import sys
 import threading
 import traceback
@@ -53,10 +57,11 @@ class Site:
 class Test:
     """The tests, in one browser."""
 
-    def __init__(self, browser, urls, token, pictures):
+    def __init__(self, browser, urls, token, live, pictures):
         self.browser = browser
         self.list, self.hostile, self.timed = urls
         self.token = token
+        self.live_url, self.grow, self.live_pid = live
         self.pictures = pictures
 
     def load(self, url):
@@ -84,7 +89,8 @@ class Test:
         browser.until("return document.querySelector('table.source') !== null")
         self.picture("procedure")
         equal("the page requests nothing else", browser.run(
-            "return performance.getEntriesByType('resource').map((e) => e.name).filter((e) => !e.endsWith('/favicon.ico'))"), [])
+            "return performance.getEntriesByType('resource').map((e) => e.name)"
+            ".filter((e) => !e.endsWith('/favicon.ico') && e !== location.origin + '/')"), [])
         equal("no message on the console", browser.console(), [])
 
     def policy(self):
@@ -94,8 +100,9 @@ class Test:
         browser.run("const e = document.createElement('script'); e.textContent = 'window.owned = 1'; document.body.append(e);"
                     "document.body.insertAdjacentHTML('beforeend', '<img src=x onerror=\"window.owned = 2\">');")
         equal("an injected script does not run", browser.run("return window.owned ?? null"), None)
-        equal("no request leaves the page", browser.run_async(
-            "const done = arguments[0]; fetch('/api/epochs').then(() => done('sent'), () => done('blocked'))"), "blocked")
+        equal("no request leaves the server", browser.run_async(
+            "const done = arguments[1]; fetch(arguments[0]).then(() => done('sent'), () => done('blocked'))",
+            self.hostile + "api/epochs"), "blocked")
         browser.console()
 
     def names(self):
@@ -129,6 +136,53 @@ class Test:
         report("a page with ?refresh= loads itself again", None)
         equal("no message on the console with a token", browser.console(), [])
 
+    def live(self):
+        """The page follows the database, without changes of anything that the reader chose."""
+        browser = self.browser
+        updates = "return Number(document.documentElement.dataset.updates ?? 0)"
+        samples = "return document.querySelector('dl.figures dd').firstChild.textContent"
+        browser.console()
+        self.load(self.live_url + "#/")
+        browser.until("return document.getElementById('live').dataset.state === 'live'")
+        before = browser.run(samples)
+        browser.run("window.same = true")
+        subprocess.run(self.grow, check=True, shell=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        browser.until("return document.documentElement.dataset.updates === '1'")
+        equal("the page shows new samples without loading again", [browser.run(samples) != before, browser.run("return window.same")],
+              [True, True])
+        self.picture("live")
+        self.load(self.live_url + "#/procedures?sort=name")
+        browser.until("return document.getElementById('live').dataset.state === 'live'")
+        browser.run("const [from] = document.querySelectorAll('#range select'); from.value = 1;"
+                    "from.dispatchEvent(new Event('change')); document.getElementById('search').focus()")
+        browser.type("#search", "wal")
+        covered = browser.run("return document.getElementById('covered').textContent.slice(0, 19)")
+        subprocess.run(self.grow, check=True, shell=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        browser.until("return document.documentElement.dataset.updates === '1'")
+        equal("an update keeps the search, the focus, the order and the range", browser.run(
+            "return [document.getElementById('search').value, document.activeElement.id, location.hash.includes('sort=name'),"
+            "document.getElementById('covered').textContent.slice(0, 19), document.querySelector('table.list th[scope=row]').textContent]"),
+              ["wal", "search", True, covered, "walk"])
+        self.load(self.live_url + "#/flame")
+        browser.until("return document.getElementById('live').dataset.state === 'live'")
+        browser.run("document.querySelectorAll('.frame')[1].click()")
+        zoom = "return [...document.querySelectorAll('.crumbs button')].map((e) => e.textContent)"
+        zoomed = browser.run(zoom)
+        browser.click("#live")
+        equal("following can be paused", browser.run("return document.getElementById('live').dataset.state"), "paused")
+        subprocess.run(self.grow, check=True, shell=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        browser.run("return new Promise((done) => setTimeout(done, 2500))")
+        equal("then nothing changes", browser.run(updates), 0)
+        browser.click("#live")
+        browser.until("return document.documentElement.dataset.updates === '1'")
+        equal("and continued; the flame graph keeps its zoom", [len(zoomed), browser.run(zoom)], [2, zoomed])
+        equal("no message on the console of a page that follows", browser.console(), [])
+        os.kill(self.live_pid, signal.SIGTERM)
+        browser.until("return document.getElementById('live').dataset.state === 'gone'")
+        self.picture("gone")
+        report("the page states that the server is gone", None)
+        browser.console()
+
     def sites(self):
         """Other sites: a name that leads to this machine, requests from such a page, and frames."""
         browser = self.browser
@@ -151,10 +205,11 @@ class Test:
 def main():
     """Run all tests."""
     webdriver.CHROMIUM_OPTIONS.append("--host-resolver-rules=MAP evil.example 127.0.0.1")
-    with Browser("chromium", float(sys.argv[5])) as browser:
+    with Browser("chromium", float(sys.argv[8])) as browser:
         browser.resize(1280, 800)
-        test = Test(browser, sys.argv[1:4], sys.argv[4], Path(sys.argv[6]) if len(sys.argv) > 6 else None)
-        for one in ("page", "policy", "names", "range", "sites"):
+        live = (sys.argv[5], sys.argv[6], int(sys.argv[7]))
+        test = Test(browser, sys.argv[1:4], sys.argv[4], live, Path(sys.argv[9]) if len(sys.argv) > 9 else None)
+        for one in ("page", "policy", "names", "range", "live", "sites"):
             try:
                 getattr(test, one)()
             except (BrowserError, TypeError, IndexError):

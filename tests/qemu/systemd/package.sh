@@ -52,8 +52,9 @@ is "kernel.perf_event_paranoid is as it was" "$(cat /proc/sys/kernel/perf_event_
 	"$paranoid"
 is "DKMS built and installed the module" \
 	"$(dkms status dcpi | grep -c "$(uname -r).*: installed")" 1
-is "the unit has nothing that systemd finds wrong" \
-	"$(systemd-analyze --man=no verify dcpid.service 2>&1)" ""
+is "the units have nothing that systemd finds wrong" \
+	"$(systemd-analyze --man=no verify dcpid.service dcpiweb.service 2>&1)" ""
+is "dcpiweb is not enabled" "$(systemctl is-enabled dcpiweb)" disabled
 check "the service is enabled" systemctl is-enabled dcpid
 check "the service is active" wait_for systemctl is-active dcpid
 is "it runs as its own user" "$(ps -o user= -p "$(main_pid)")" dcpi
