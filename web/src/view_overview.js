@@ -100,7 +100,7 @@ function stalls(model) {
 
 function analysed(model) {
 	const rows = model.procedures.filter((procedure) => procedure.detail !== null && !isExcluded(model, procedure));
-	const samples = rows.reduce((sum, { detail }) => sum + (detail.samples ?? 0), 0);
+	const samples = rows.reduce((sum, { total }) => sum + total, 0);
 	const share = (100 * samples) / totalOfAll(model);
 	const reasons = new Map();
 	for (const item of model.main.not_analysed)
