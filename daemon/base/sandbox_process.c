@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/mman.h>
@@ -19,6 +20,45 @@
 /* The lowest numbers after the standard streams. */
 #define PROCESS_SOCKET (STDERR_FILENO + 1)
 #define PROCESS_FILE (PROCESS_SOCKET + 1)
+
+/* Time for a process to end after SIGKILL. */
+#define END_NS (200 * NS_PER_MS)
+#define STUCK_MAX 16
+
+/*
+ * Processes that have not ended in time after SIGKILL: a file system does not answer. They are
+ * waited for later.
+ */
+static struct {
+	pthread_mutex_t lock;
+	pid_t processes[STUCK_MAX];
+	size_t count;
+} stuck = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* Wait for stuck processes that have ended. Return: false: there are too many of them. */
+static bool stuck_reap(void)
+{
+	bool may_start;
+	size_t left = 0;
+
+	pthread_mutex_lock(&stuck.lock);
+	for (size_t i = 0; i < stuck.count; i++) {
+		if (waitpid(stuck.processes[i], NULL, WNOHANG) == 0)
+			stuck.processes[left++] = stuck.processes[i];
+	}
+	stuck.count = left;
+	may_start = left < STUCK_MAX;
+	pthread_mutex_unlock(&stuck.lock);
+	return may_start;
+}
+
+static void stuck_add(pid_t process)
+{
+	pthread_mutex_lock(&stuck.lock);
+	if (stuck.count < STUCK_MAX)
+		stuck.processes[stuck.count++] = process;
+	pthread_mutex_unlock(&stuck.lock);
+}
 
 /* If memory runs out, this process is to be ended, not its parent. */
 static void sandbox_process_offer(void)
@@ -125,6 +165,8 @@ int sandbox_process_start(struct sandbox_process *ret, const struct sandbox_proc
 	struct broker_packet hello;
 	int ends[2], r;
 
+	if (!stuck_reap())
+		return -EAGAIN;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
 		return -errno;
 	child = fork();
@@ -151,15 +193,23 @@ uint64_t sandbox_process_cpu_ns(const struct sandbox_process *process)
 	return clock_getcpuclockid(process->pid, &clock) == 0 ? clock_ns(clock) : 0;
 }
 
-int sandbox_process_wait(struct sandbox_process *process)
+/* Return: the id of the process, which is no longer part of @process; 0: there was none */
+static pid_t process_take(struct sandbox_process *process)
 {
 	pid_t child = process->pid;
-	int status = -1;
 
 	if (process->socket >= 0)
 		close(process->socket);
 	process->socket = -1;
 	process->pid = 0;
+	return child;
+}
+
+int sandbox_process_wait(struct sandbox_process *process)
+{
+	pid_t child = process_take(process);
+	int status = -1;
+
 	if (child == 0)
 		return -1;
 	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
@@ -169,7 +219,23 @@ int sandbox_process_wait(struct sandbox_process *process)
 
 int sandbox_process_end(struct sandbox_process *process)
 {
-	if (process->pid > 0)
-		kill(process->pid, SIGKILL);
-	return sandbox_process_wait(process);
+	pid_t child = process_take(process), ended = 0;
+	uint64_t pause_ns = 20 * NS_PER_US, waited_ns = 0;
+	int status = -1;
+
+	if (child == 0)
+		return -1;
+	kill(child, SIGKILL);
+	while ((ended = waitpid(child, &status, WNOHANG)) == 0 && waited_ns < END_NS) {
+		const struct timespec pause = clock_timespec(pause_ns);
+
+		nanosleep(&pause, NULL);
+		waited_ns += pause_ns;
+		pause_ns *= 2;
+	}
+	if (ended == child)
+		return status;
+	if (ended == 0)
+		stuck_add(child);
+	return -1;
 }

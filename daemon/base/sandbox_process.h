@@ -53,7 +53,7 @@ struct sandbox_process {
 /**
  * sandbox_process_start() - start a process, and wait until it is in its sandbox
  *
- * Return: 0; -errno: it could not be started.
+ * Return: 0; -EAGAIN: too many earlier processes do not end; -errno: it could not be started.
  */
 int sandbox_process_start(struct sandbox_process *ret, const struct sandbox_process_task *task);
 
@@ -63,7 +63,10 @@ uint64_t sandbox_process_cpu_ns(const struct sandbox_process *process);
 /**
  * sandbox_process_end() - kill the process, wait for its end, and close the socket
  *
- * Return: its status as of waitpid(); -1: there was none.
+ * A process cannot be killed while it waits for a file system that does not answer. After 0.2 s the
+ * wait ends, and the process is waited for at later starts.
+ *
+ * Return: its status as of waitpid(); -1: there was none, or it has not ended.
  */
 int sandbox_process_end(struct sandbox_process *process);
 
