@@ -40,7 +40,7 @@ collect-src += $(addprefix daemon/event/, event.c event_alias.c event_catalog.c 
 collect-src += $(addprefix daemon/archive/, image_copier.c archive_policy.c archive_dir.c \
 	per_process.c)
 collect-src += $(addprefix daemon/jit/, jit_children.c jit_code.c jit_image.c jit_memory.c \
-	jit_program.c jit_reading.c jit_shape.c jit_table.c kernel_code.c)
+	jit_parser.c jit_program.c jit_reading.c jit_shape.c jit_table.c kernel_code.c)
 collect-src += $(addprefix daemon/code/, code_capture.c code_mask.c code_mask_arm64.c code_mask_x86.c \
 	code_source.c code_source_bpf.c code_source_kcore.c)
 collect-src += $(addprefix daemon/collect/, accumulate.c bin_queue.c collector.c \
@@ -62,7 +62,7 @@ dcpirun-with := daemon/run_cost.c daemon/run_process.c
 collect-tests := unit_accumulate unit_stack_unwinder unit_stack_copy unit_thread_store unit_bpf_store unit_probe_queue unit_cgroup unit_code_mask unit_collector unit_collector_cost \
 	unit_collector_failures unit_config unit_control unit_core_clock unit_edge_accumulate \
 	unit_event unit_event_pmu unit_event_spec unit_file_mapping unit_image_claim unit_image_copier \
-	unit_jit_code unit_jit_program unit_jit_reading unit_kernel_code unit_kernel_types unit_log unit_matcher unit_matcher_profiler \
+	unit_jit_code unit_jit_parser unit_jit_program unit_jit_reading unit_kernel_code unit_kernel_types unit_log unit_matcher unit_matcher_profiler \
 	unit_multiplex \
 	unit_offset_counts unit_overhead unit_perf_slot unit_probe_places unit_probe_results \
 	unit_data_footprint unit_process_label unit_symbol_reader unit_unwind_builder unit_register_pairs unit_branch_remaining unit_source_chunk unit_stack_store unit_source_kmod unit_source_perf
@@ -128,7 +128,7 @@ make_perfdata-with := tests/fixtures/perfdata_writer.c
 make_branch_records-with := tests/fixtures/perfdata_writer.c
 
 FUZZERS += fuzz_cgroup fuzz_config fuzz_control fuzz_event_spec fuzz_image_sources fuzz_jit_files \
-	fuzz_perfdata fuzz_recording fuzz_trace fuzz_unwind
+	fuzz_jit_parser fuzz_perfdata fuzz_recording fuzz_trace fuzz_unwind
 fuzz_cgroup-with := daemon/base/cgroup.c
 fuzz_config-with := daemon/config.c
 fuzz_config-archives := collect
@@ -144,9 +144,11 @@ fuzz_image_sources-with := daemon/image/file_reader.c daemon/image/image_file.c 
 	perf/side_band_record.c) \
 	$(addprefix lib/, array.c bounded_reader.c error.c file_digest.c file_read.c printable.c u64_map.c)
 fuzz_image_sources-pkgs := libelf libxxhash
-fuzz_jit_files-with := daemon/jit/jit_children.c jit_code.c daemon/jit/jit_shape.c \
+fuzz_jit_files-with := daemon/jit/jit_code.c daemon/jit/jit_shape.c \
 	loader-hook/jit/jit_dump.c loader-hook/jit/jit_map.c kmod/core/x86_insn.c lib/array.c
 fuzz_jit_files-pkgs := libxxhash
+fuzz_jit_parser-with := daemon/jit/jit_parser.c loader-hook/jit/jit_dump.c \
+	loader-hook/jit/jit_map.c lib/array.c lib/broker.c
 fuzz_perfdata-with := loader-hook/perf/side_band_record.c \
 	$(addprefix daemon/event/event_, code.c name.c) \
 	$(addprefix daemon/import/, import_lives.c import_survey.c perfdata_event.c perfdata_file.c \

@@ -50,6 +50,8 @@ enum broker_kind {
  * @BROKER_BUILD_ID:    of the daemon: read a build-id (daemon/image/build_id_process.h)
  * @BROKER_UNWIND:      of the daemon: build an unwind table (daemon/collect/unwind_builder.h)
  * @BROKER_NAMES:       of the daemon: read symbols (daemon/collect/image_names.h)
+ * @BROKER_JIT_MAP:     of the daemon: read a part of a perf map (daemon/jit/jit_parser.h)
+ * @BROKER_JIT_DUMP:    of the daemon: read records of a jitdump
  */
 enum broker_operation {
 	BROKER_OPEN,
@@ -67,6 +69,8 @@ enum broker_operation {
 	BROKER_BUILD_ID,
 	BROKER_UNWIND,
 	BROKER_NAMES,
+	BROKER_JIT_MAP,
+	BROKER_JIT_DUMP,
 };
 
 /** struct broker_message - @bytes of @data are valid; a path ends with a 0 byte */

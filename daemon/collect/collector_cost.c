@@ -31,7 +31,8 @@ void collector_cost(struct collector *collector, struct collector_cost *cost)
 		.processes_ns = cpu_ns - collector->config.begun_cpu_ns +
 				(counter_set_get(&counters, "stat", "probe_process_ms") +
 				 counter_set_get(&counters, "stat", "unwind_build_ms") +
-				 counter_set_get(&counters, "stat", "symbol_read_ms")) *
+				 counter_set_get(&counters, "stat", "symbol_read_ms") +
+				 counter_set_get(&counters, "stat", "jit_parse_ms")) *
 					NS_PER_MS,
 	};
 	if (collector->source->ops->event_time(collector->source, 0, &time) == 0)

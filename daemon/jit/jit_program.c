@@ -7,6 +7,7 @@
 #include "daemon/image/image_map.h"
 #include "daemon/jit/jit_image.h"
 #include "daemon/jit/jit_memory.h"
+#include "daemon/jit/jit_parser.h"
 #include "daemon/jit/jit_reading.h"
 #include "daemon/jit/jit_shape.h"
 #include "lib/cleanup.h"
@@ -121,7 +122,7 @@ bool jit_program_set_file(struct jit_program *program, enum jit_program_file whi
 	struct jit_file *known = &program->files[which], same = *file;
 	bool is_same = jit_file_same(file, known), is_first = known->inode == 0;
 
-	if (is_same && known->fd >= 0) {
+	if ((is_same && known->fd >= 0) || program->failures >= JIT_FAILURES_MAX) {
 		jit_file_close(&same);
 		return false;
 	}
@@ -263,10 +264,18 @@ static void search_end(struct jit_program *program, const struct jit_reading *re
 	program->search_at = reading->drain + program->search_pause;
 }
 
+static struct jit_map_reader reader_of(struct visit *visit)
+{
+	return (struct jit_map_reader){
+		.scan = jit_parser_map,
+		.context = jit_reading_parser(visit->reading, visit->program->user)};
+}
+
 /* Read the map again for the names of sampled addresses that are not in memory. */
 static void search(struct visit *visit, struct jit_user *user)
 {
 	size_t all = user->saved < SEARCH_BYTES ? user->saved : SEARCH_BYTES, left = all;
+	const struct jit_map_reader reader = reader_of(visit);
 	struct jit_program *program = visit->program;
 	int fd = program->files[JIT_PROGRAM_MAP].fd;
 
@@ -278,7 +287,7 @@ static void search(struct visit *visit, struct jit_user *user)
 		program->search_number += program->search_number == UINT16_MAX ? 2 : 1;
 	}
 	program->searching = true;
-	if (jit_map_read(&program->search, fd, &left, search_take, visit) != 0 ||
+	if (jit_map_read(&program->search, fd, &reader, &left, search_take, visit) != 0 ||
 	    program->search.at_end)
 		search_end(program, visit->reading, visit->found);
 	user->saved -= all - left;
@@ -290,37 +299,27 @@ static void want(struct jit_program *program, uint64_t pc)
 		program->wanted[program->wanted_count++] = pc;
 }
 
-static void load_take(struct visit *visit, const struct jit_dump_record *record)
+static void program_record_take(void *context, const struct jit_dump_record *record,
+				const char *name)
 {
-	int fd = visit->program->files[JIT_PROGRAM_DUMP].fd;
-	char name[JIT_NAME_BYTES_MAX];
+	struct visit *visit = context;
+	struct jit_program *program = visit->program;
 	struct jit_code code = {
 		.start = record->start,
 		.bytes = (uint32_t)record->bytes,
 		.since_ns = record->time_ns,
-		.name = name,
-		.name_bytes = record->name_bytes < JIT_NAME_BYTES_MAX ? (uint16_t)record->name_bytes
-								      : JIT_NAME_BYTES_MAX,
+		.name = (char *)(uintptr_t)name,
+		.name_bytes = (uint16_t)record->name_bytes,
 		.code_at = record->code_at,
 		.file = JIT_PROGRAM_DUMP,
 	};
 
-	if (record->bytes > PIECE_BYTES_MAX || record->name_bytes == 0 ||
-	    file_read_exactly(fd, name, code.name_bytes, record->name_at) < 0)
-		return;
-	code.name_hash = XXH3_64bits(name, code.name_bytes);
-	piece_add(visit, &code);
-}
-
-static void record_take(struct visit *visit, const struct jit_dump_record *record)
-{
-	struct jit_program *program = visit->program;
-
 	if (record->kind == JIT_DUMP_MOVE) {
 		jit_codes_move(&program->codes, record->from, record->start, record->time_ns);
 		account(program, visit->reading);
-	} else if (record->kind == JIT_DUMP_LOAD) {
-		load_take(visit, record);
+	} else if (record->bytes <= PIECE_BYTES_MAX) {
+		code.name_hash = XXH3_64bits(name, code.name_bytes);
+		piece_add(visit, &code);
 	}
 }
 
@@ -339,6 +338,7 @@ static bool map_end(struct jit_program *program, const struct jit_reading *readi
 
 static void map_read(struct visit *visit, size_t *budget)
 {
+	const struct jit_map_reader reader = reader_of(visit);
 	struct jit_program *program = visit->program;
 	int fd = program->files[JIT_PROGRAM_MAP].fd;
 	uint64_t position;
@@ -346,37 +346,59 @@ static void map_read(struct visit *visit, size_t *budget)
 	if (fd < 0)
 		return;
 	position = program->map.position;
-	if (jit_map_read(&program->map, fd, budget, line_take, visit) == 1) {
+	if (jit_map_read(&program->map, fd, &reader, budget, line_take, visit) == 1) {
 		map_begin_again(program);
-		jit_map_read(&program->map, fd, budget, line_take, visit);
+		jit_map_read(&program->map, fd, &reader, budget, line_take, visit);
 		position = UINT64_MAX;
 	}
 	program->behind = !program->map.at_end;
 	visit->grown = program->map.position != position;
 }
 
+/* Read records, and reduce the budget by them. Return: as jit_dump_scan(). */
+static int records_read(struct visit *visit, int fd, size_t *budget)
+{
+	struct jit_program *program = visit->program;
+	size_t records = *budget / DUMP_RECORD_COST;
+	int r;
+
+	if (!jit_dump_may_have(&program->dump, fd))
+		return 0;
+	r = jit_parser_dump(jit_reading_parser(visit->reading, program->user), &program->dump, fd,
+			    visit->reading->until_ns, &records, program_record_take, visit);
+	*budget -= records * DUMP_RECORD_COST;
+	return r;
+}
+
 /* Records later than the known events are left for the next call. */
 static void dump_read(struct visit *visit, size_t *budget)
 {
 	struct jit_program *program = visit->program;
-	int fd = program->files[JIT_PROGRAM_DUMP].fd, rc = 1;
+	uint64_t failed = jit_reading_failed(visit->reading);
+	int fd = program->files[JIT_PROGRAM_DUMP].fd, r = 1;
 
-	while (fd >= 0 && !program->dump_ended && rc == 1 && *budget >= DUMP_RECORD_COST) {
-		struct jit_dump_record record;
+	while (fd >= 0 && !program->dump_ended && r == 1 && *budget >= DUMP_RECORD_COST)
+		r = records_read(visit, fd, budget);
+	if (jit_reading_failed(visit->reading) == failed)
+		program->dump_ended = program->dump_ended || r < 0;
+	program->behind = program->behind || (fd >= 0 && r == 1 && !program->dump_ended);
+}
 
-		rc = jit_dump_next(&program->dump, fd, visit->reading->until_ns, &record);
-		if (rc == 1)
-			record_take(visit, &record);
-		*budget -= DUMP_RECORD_COST;
-	}
-	program->dump_ended = program->dump_ended || rc < 0;
-	program->behind = program->behind || (fd >= 0 && rc == 1 && !program->dump_ended);
+/* Parsing a file has failed: samples without a name are JIT_LIMIT from now on. */
+static void failure_take(struct jit_program *program, struct jit_reading *reading)
+{
+	if (program->failures < JIT_FAILURES_MAX)
+		program->failures++;
+	if (program->failures == JIT_FAILURES_MAX)
+		jit_program_close(program, reading);
+	program->behind = true;
 }
 
 bool jit_program_read(struct jit_program *program, struct jit_reading *reading)
 {
 	struct visit visit = {.reading = reading, .program = program};
 	struct jit_user *user = jit_reading_user(reading, program->user);
+	uint64_t failed = jit_reading_failed(reading);
 	size_t left;
 	bool replaced;
 
@@ -388,6 +410,8 @@ bool jit_program_read(struct jit_program *program, struct jit_reading *reading)
 	dump_read(&visit, &left);
 	jit_reading_spend(user, user->budget - left);
 	search(&visit, user);
+	if (jit_reading_failed(reading) != failed)
+		failure_take(program, reading);
 	if (!program->behind)
 		program->caught_ns = reading->now_ns;
 	replaced = jit_codes_settle(&program->codes, window(program, reading));

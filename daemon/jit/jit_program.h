@@ -45,6 +45,8 @@ enum jit_answer {
 #define JIT_MEMORY_BYTES_MAX (4U << 20)
 #define JIT_MEMORY_PIECE_MAX (64U << 10)
 #define JIT_PIECE_COST 2048U
+/* The files of a program are not read further after this number of failures to parse them. */
+#define JIT_FAILURES_MAX 3
 
 /**
  * struct jit_program - fields except @image, @pid and @keep_ns are private
@@ -62,6 +64,7 @@ enum jit_answer {
  * @rereading:    the map is read again from its beginning, as pass @pass, and its end was not
  *                reached yet
  * @dump_ended:   the jitdump is complete
+ * @failures:     how often parsing the files failed
  * @wanted:       sampled addresses whose names may not be in memory: they are searched for in the
  *                map as it is read, or by reading it again (@search, while @searching)
  * @search_number: of this or the last search, in the pieces that it finds; 0: there was none
@@ -86,6 +89,7 @@ struct jit_program {
 	bool behind;
 	bool rereading;
 	bool dump_ended;
+	uint8_t failures;
 	bool searching;
 	uint16_t search_number;
 	struct jit_map search;

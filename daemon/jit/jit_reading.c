@@ -22,6 +22,26 @@ void jit_reading_deinit(struct jit_reading *reading)
 		free(user_of(value));
 	u64_map_deinit(&reading->users);
 	quota_deinit(&reading->quota);
+	for (size_t i = 0; i < JIT_PARSERS; i++)
+		jit_parser_end(&reading->parsers[i]);
+}
+
+uint64_t jit_reading_parsed_ns(const struct jit_reading *reading)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < JIT_PARSERS; i++)
+		sum += reading->parsers[i].cpu_ns;
+	return sum;
+}
+
+uint64_t jit_reading_failed(const struct jit_reading *reading)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < JIT_PARSERS; i++)
+		sum += reading->parsers[i].failed;
+	return sum;
 }
 
 /* Add the budgets of all drains since the last call. */
@@ -73,7 +93,10 @@ bool jit_reading_begin(struct jit_reading *reading, struct jit_work *work, uint3
 	uint32_t uid = reading->uid != NULL ? reading->uid(reading->uid_context, pid) : 0;
 
 	reading->quota.points_max = JIT_POINTS_MAX;
-	*work = (struct jit_work){.user = quota_user_of(&reading->quota, uid)};
+	*work = (struct jit_work){.reading = reading,
+				  .user = quota_user_of(&reading->quota, uid),
+				  .parsed_ns = jit_reading_parsed_ns(reading),
+				  .failed = jit_reading_failed(reading)};
 	if (!quota_is_limited(work->user))
 		return true;
 	if (quota_points(work->user, clock_monotonic_ns()) <= 0) {
@@ -92,10 +115,14 @@ void jit_reading_charge(const struct jit_work *work, int64_t points)
 
 void jit_reading_end(const struct jit_work *work)
 {
-	if (quota_is_limited(work->user))
-		jit_reading_charge(work,
-				   (int64_t)((clock_ns(CLOCK_THREAD_CPUTIME_ID) - work->began_ns) /
-					     NS_PER_POINT));
+	uint64_t used_ns, failed;
+
+	if (!quota_is_limited(work->user))
+		return;
+	used_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - work->began_ns +
+		  jit_reading_parsed_ns(work->reading) - work->parsed_ns;
+	failed = jit_reading_failed(work->reading) - work->failed;
+	jit_reading_charge(work, (int64_t)(used_ns / NS_PER_POINT + failed * JIT_FAILURE_POINTS));
 }
 
 int jit_reading_largest(const struct jit_reading *reading, uint32_t *uid)

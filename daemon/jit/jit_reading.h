@@ -7,6 +7,9 @@
  * separate budget of bytes per drain, so that other work is not delayed. The CPU time for them is
  * charged to the user in points (daemon/image/quota.h): files of a user without points are read
  * later.
+ *
+ * Processes in a sandbox parse the files (daemon/jit/jit_parser.h), one for root's and one for
+ * those of all other users.
  */
 #ifndef DCPI_JIT_READING_H
 #define DCPI_JIT_READING_H
@@ -16,6 +19,7 @@
 #include <stdint.h>
 
 #include "daemon/image/quota.h"
+#include "daemon/jit/jit_parser.h"
 #include "lib/u64_map.h"
 
 /* Memory of code and names of all programs. */
@@ -30,6 +34,14 @@
 #define JIT_POINTS_PER_MS 1000
 /* A flush that settles the samples of replaced code takes about a millisecond. */
 #define JIT_FLUSH_POINTS 1000
+/* A file whose parsing fails delays the daemon, and ends a process. */
+#define JIT_FAILURE_POINTS JIT_POINTS_MAX
+
+enum jit_parser_lane {
+	JIT_PARSER_ROOT,
+	JIT_PARSER_OTHERS,
+	JIT_PARSERS,
+};
 
 /**
  * struct jit_user - account of a user
@@ -60,6 +72,7 @@ struct jit_user {
  * @uid:       finds the user of a process; NULL: users have no limit of points
  * @uid_context: its argument
  * @postponed: how often files were not read because their user had no points
+ * @parsers:   see jit_reading_parser()
  */
 struct jit_reading {
 	size_t bytes;
@@ -77,12 +90,16 @@ struct jit_reading {
 	uint32_t (*uid)(void *context, uint32_t pid);
 	void *uid_context;
 	uint64_t postponed;
+	struct jit_parser parsers[JIT_PARSERS];
 };
 
 /** struct jit_work - work for a user that is in progress; fields are private */
 struct jit_work {
+	const struct jit_reading *reading;
 	struct quota_user *user;
 	uint64_t began_ns;
+	uint64_t parsed_ns;
+	uint64_t failed;
 };
 
 void jit_reading_deinit(struct jit_reading *reading);
@@ -101,7 +118,22 @@ void jit_reading_spend(struct jit_user *user, size_t bytes);
  */
 bool jit_reading_begin(struct jit_reading *reading, struct jit_work *work, uint32_t pid);
 
-/** jit_reading_end() - charge the CPU time since jit_reading_begin(). */
+/** jit_reading_parser() - return the parser of the files of a user */
+static inline struct jit_parser *jit_reading_parser(struct jit_reading *reading, uint32_t uid)
+{
+	return &reading->parsers[uid == 0 ? JIT_PARSER_ROOT : JIT_PARSER_OTHERS];
+}
+
+/** jit_reading_parsed_ns() - return the CPU time of the processes that parse files */
+uint64_t jit_reading_parsed_ns(const struct jit_reading *reading);
+
+/** jit_reading_failed() - return the number of requests to parse files that failed */
+uint64_t jit_reading_failed(const struct jit_reading *reading);
+
+/**
+ * jit_reading_end() - charge the CPU time since jit_reading_begin(), with that of the processes
+ * that parse files
+ */
 void jit_reading_end(const struct jit_work *work);
 
 /** jit_reading_charge() - charge additional points for work. */

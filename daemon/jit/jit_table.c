@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "daemon/base/counter_set.h"
+#include "daemon/base/log.h"
 #include "daemon/image/image_map.h"
 #include "daemon/image/image_table.h"
 #include "daemon/image/jit_file.h"
@@ -69,6 +70,7 @@ struct process {
  * @replaced:   code was replaced since jit_table_expire()
  * @lacking:    the code of some program is not completely in memory
  * @lacking_ns: maximum delay of a flush in that case
+ * @warned:     there is no seccomp filter
  */
 struct jit_table {
 	struct image_table *image_table;
@@ -82,6 +84,7 @@ struct jit_table {
 	bool replaced;
 	bool lacking;
 	uint64_t lacking_ns;
+	bool warned;
 };
 
 static struct process *process_of(uint64_t value)
@@ -506,6 +509,16 @@ static void processes_refresh(struct jit_table *table, size_t begin, size_t end,
 	}
 }
 
+static void open_warn(struct jit_table *table)
+{
+	for (size_t i = 0; i < JIT_PARSERS && !table->warned; i++) {
+		table->warned = table->reading.parsers[i].open;
+		if (table->warned)
+			log_warning("seccomp is not available; files are parsed without its "
+				    "protection");
+	}
+}
+
 void jit_table_drain(struct jit_table *table, uint64_t until_ns)
 {
 	struct refresh refresh = {.lacking = false};
@@ -515,6 +528,7 @@ void jit_table_drain(struct jit_table *table, uint64_t until_ns)
 	table->reading.until_ns = until_ns;
 	processes_refresh(table, first, SIZE_MAX, &refresh);
 	processes_refresh(table, 0, first, &refresh);
+	open_warn(table);
 	if (refresh.lacking && !table->lacking)
 		table->lacking_ns = SETTLE_NS;
 	table->lacking = refresh.lacking;
@@ -760,8 +774,13 @@ void jit_table_counters(const struct jit_table *table, struct counter_set *tally
 		counter_set_put(tally, "stat", "jit_evicted", table->reading.evicted);
 	if (table->reading.postponed > 0)
 		counter_set_put(tally, "stat", "jit_postponed", table->reading.postponed);
+	if (jit_reading_failed(&table->reading) > 0)
+		counter_set_put(tally, "stat", "jit_parse_failed",
+				jit_reading_failed(&table->reading));
 	counter_set_put(tally, "stat", "jit_user_ms",
 			quota_totals(&table->reading.quota).spent / JIT_POINTS_PER_MS);
+	counter_set_put(tally, "stat", "jit_parse_ms",
+			jit_reading_parsed_ns(&table->reading) / NS_PER_MS);
 }
 
 size_t jit_table_bytes(const struct jit_table *table)

@@ -68,7 +68,8 @@ bool jit_table_unsettled(const struct jit_table *table);
  *
  * jit_evicted: pieces of code dropped to stay within the memory limit. jit_postponed: how often
  * files of a process were not read because of the limit of its user. jit_user_ms: CPU time for
- * files of users except root.
+ * files of users except root. jit_parse_ms: CPU time of the processes that parse files.
+ * jit_parse_failed: how often they gave no valid answer.
  */
 void jit_table_counters(const struct jit_table *table, struct counter_set *tally);
 

@@ -167,3 +167,54 @@ int jit_dump_next(struct jit_dump *dump, int fd, uint64_t until, struct jit_dump
 	dump->position += prefix.total_size;
 	return 1;
 }
+
+bool jit_dump_record_is_valid(const struct jit_dump_record *record)
+{
+	if (!is_range(record->start, record->bytes))
+		return false;
+	if (record->kind == JIT_DUMP_MOVE)
+		return true;
+	return record->kind == JIT_DUMP_LOAD && record->code_at > 0 &&
+	       record->code_at <= INT64_MAX && record->name_bytes > 0 &&
+	       record->name_bytes <= JIT_DUMP_NAME_BYTES_MAX;
+}
+
+/* Visit a record, if its name can be read. */
+static void record_visit(struct jit_dump_record *record, int fd, jit_dump_fn visit, void *context)
+{
+	char name[JIT_DUMP_NAME_BYTES_MAX];
+
+	if (record->name_bytes > sizeof(name))
+		record->name_bytes = sizeof(name);
+	if (!jit_dump_record_is_valid(record))
+		return;
+	if (record->kind == JIT_DUMP_LOAD &&
+	    read_at(fd, name, record->name_bytes, record->name_at) != (ssize_t)record->name_bytes)
+		return;
+	visit(context, record, name);
+}
+
+int jit_dump_scan(struct jit_dump *dump, int fd, uint64_t until, size_t *records, jit_dump_fn visit,
+		  void *context)
+{
+	size_t max = *records;
+	int r = 1;
+
+	for (*records = 0; *records < max && r == 1; ++*records) {
+		struct jit_dump_record record;
+
+		r = jit_dump_next(dump, fd, until, &record);
+		if (r == 1)
+			record_visit(&record, fd, visit, context);
+	}
+	return r;
+}
+
+bool jit_dump_may_have(const struct jit_dump *dump, int fd)
+{
+	uint64_t needed = dump->position == 0 ? sizeof(struct file_header)
+					      : dump->position + sizeof(struct record_prefix);
+
+	/* An error is found by reading. */
+	return is_written(fd, needed) != 0;
+}

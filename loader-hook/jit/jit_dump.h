@@ -67,4 +67,34 @@ struct jit_dump {
  */
 int jit_dump_next(struct jit_dump *dump, int fd, uint64_t until, struct jit_dump_record *record);
 
+/* Longer names are truncated. */
+#define JIT_DUMP_NAME_BYTES_MAX 512
+
+/**
+ * typedef jit_dump_fn - visits a record
+ * @record: JIT_DUMP_LOAD or JIT_DUMP_MOVE; name_bytes is at most JIT_DUMP_NAME_BYTES_MAX
+ * @name:   LOAD: the name, not terminated, valid during the call
+ */
+typedef void (*jit_dump_fn)(void *context, const struct jit_dump_record *record, const char *name);
+
+/** jit_dump_record_is_valid() - return true if a record that is visited is possible */
+bool jit_dump_record_is_valid(const struct jit_dump_record *record);
+
+/**
+ * jit_dump_scan() - visit the next records, except those with malformed contents or without a name
+ * @fd, @until: as jit_dump_next()
+ * @records:    in: maximum number; out: number of records read, of any kind
+ *
+ * Return: that of the last jit_dump_next(); 1 if @records were read.
+ */
+int jit_dump_scan(struct jit_dump *dump, int fd, uint64_t until, size_t *records, jit_dump_fn visit,
+		  void *context);
+
+/**
+ * jit_dump_may_have() - return true if a file may have more records than were read
+ *
+ * Looks only at the size of the file.
+ */
+bool jit_dump_may_have(const struct jit_dump *dump, int fd);
+
 #endif

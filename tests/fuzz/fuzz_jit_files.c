@@ -97,7 +97,7 @@ static void grow(int fd, const uint8_t *data, size_t bytes, unsigned int parts, 
 		written += n;
 		size += n;
 		if (is_map)
-			require(jit_map_read(&map, fd, &budget, line_check, &fd) == 0);
+			require(jit_map_read(&map, fd, NULL, &budget, line_check, &fd) == 0);
 		else
 			dump_read(&dump, fd);
 	}

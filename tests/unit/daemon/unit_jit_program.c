@@ -2,6 +2,7 @@
 /* Perf maps with lines that overlap, read in parts: the last line applies. */
 #include "tests/lib/unit.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -202,12 +203,50 @@ static void last_found_line_applies(void **state)
 	fixture_deinit(&fixture);
 }
 
+/* Stop the process that parses the map, so that the next drain fails. */
+static void parser_stop(struct fixture *fixture)
+{
+	const struct jit_parser *parser = jit_reading_parser(&fixture->reading, 0);
+
+	if (parser->process.pid == 0) {
+		map_write(fixture, FILLER, 1, "filler");
+		drain(fixture);
+	}
+	assert_int_equal(kill(parser->process.pid, SIGSTOP), 0);
+}
+
+/* Names are missing by name of the reason, and the map is read later, unless it fails repeatedly.
+ */
+static void failed_parsing_is_a_limit(void **state)
+{
+	struct fixture fixture;
+
+	(void)state;
+	fixture_init(&fixture);
+	for (unsigned int i = 1; i <= JIT_FAILURES_MAX; i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "code%u", i);
+		parser_stop(&fixture);
+		map_write(&fixture, START + 64 * i, 64, name);
+		drain(&fixture);
+		assert_int_equal(jit_reading_failed(&fixture.reading), i);
+		assert_int_equal(place_at(&fixture, START + 64 * i), JIT_LIMIT);
+		drain(&fixture);
+		assert_int_equal(number_at(&fixture, START + 64 * i), i < JIT_FAILURES_MAX ? i : 0);
+	}
+	assert_false(jit_program_has_files(&fixture.program));
+	assert_int_equal(number_at(&fixture, START + 64), 1);
+	fixture_deinit(&fixture);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(last_line_applies),
 		cmocka_unit_test(unread_line_applies),
 		cmocka_unit_test(last_found_line_applies),
+		cmocka_unit_test(failed_parsing_is_a_limit),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

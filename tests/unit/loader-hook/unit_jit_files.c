@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "loader-hook/jit/jit_dump.h"
@@ -81,7 +82,7 @@ static void test_map_grows(void **state)
 		put(fd, text + written, n);
 		written += n;
 		budget = 1 << 20;
-		assert_int_equal(jit_map_read(&map, fd, &budget, see, &seen), 0);
+		assert_int_equal(jit_map_read(&map, fd, NULL, &budget, see, &seen), 0);
 	}
 	assert_int_equal(seen.count, LINES);
 	for (unsigned int i = 0; i < LINES; i++) {
@@ -94,7 +95,7 @@ static void test_map_grows(void **state)
 	}
 	/* A truncated file counts as another file. */
 	assert_int_equal(ftruncate(fd, 10), 0);
-	assert_int_equal(jit_map_read(&map, fd, &budget, see, &seen), 1);
+	assert_int_equal(jit_map_read(&map, fd, NULL, &budget, see, &seen), 1);
 	assert_int_equal(map.position, 0);
 	jit_map_deinit(&map);
 	free(text);
@@ -112,15 +113,15 @@ static void test_map_is_rewritten(void **state)
 
 	(void)state;
 	put(fd, before, sizeof(before) - 1);
-	assert_int_equal(jit_map_read(&map, fd, &budget, see, &seen), 0);
+	assert_int_equal(jit_map_read(&map, fd, NULL, &budget, see, &seen), 0);
 	assert_int_equal(seen.count, 2);
-	assert_int_equal(jit_map_read(&map, fd, &budget, see, &seen), 0);
+	assert_int_equal(jit_map_read(&map, fd, NULL, &budget, see, &seen), 0);
 	assert_int_equal(ftruncate(fd, 0), 0);
 	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
 	put(fd, after, sizeof(after) - 1);
 	seen.count = 0;
-	assert_int_equal(jit_map_read(&map, fd, &budget, see, &seen), 1);
-	assert_int_equal(jit_map_read(&map, fd, &budget, see, &seen), 0);
+	assert_int_equal(jit_map_read(&map, fd, NULL, &budget, see, &seen), 1);
+	assert_int_equal(jit_map_read(&map, fd, NULL, &budget, see, &seen), 0);
 	assert_int_equal(seen.count, 4);
 	assert_string_equal(seen.names[0], "zero");
 	assert_string_equal(seen.names[3], "three");
@@ -143,20 +144,57 @@ static void test_map_is_rewritten_in_place(void **state)
 
 		for (unsigned int i = 0; i < lines; i++)
 			put(fd, text, (size_t)sprintf(text, "%08x 10 name_of_generation_1\n", i));
-		assert_int_equal(jit_map_read(&map, fd, &budget, see, &seen), 0);
+		assert_int_equal(jit_map_read(&map, fd, NULL, &budget, see, &seen), 0);
 		assert_true(map.at_end);
 		assert_int_equal(lseek(fd, other * 33, SEEK_SET), other * 33);
 		put(fd, text, (size_t)sprintf(text, "%08x 10 name_of_generation_2\n", other));
 		seen.count = 0;
 		for (int i = 0; i < 2 && r == 0; i++)
-			r = jit_map_read(&map, fd, &budget, see, &seen);
+			r = jit_map_read(&map, fd, NULL, &budget, see, &seen);
 		assert_int_equal(r, 1);
-		assert_int_equal(jit_map_read(&map, fd, &budget, see, &seen), 0);
+		assert_int_equal(jit_map_read(&map, fd, NULL, &budget, see, &seen), 0);
 		assert_int_equal(seen.count, lines);
 		assert_string_equal(seen.names[other], "name_of_generation_2");
 		jit_map_deinit(&map);
 		close(fd);
 	}
+}
+
+static void ignore(void *context, const struct jit_map_line *line)
+{
+	(void)context;
+	(void)line;
+}
+
+/* A large map is not modified again, so that only the rotation over its chunks finds the change. */
+static void test_large_map_is_rewritten_in_place(void **state)
+{
+	struct timespec times[2] = {{0, UTIME_OMIT}, {1, 0}};
+	struct jit_map map = {0};
+	size_t budget = (size_t)1 << 30;
+	int fd = new_file(), reads = 0, r = 0;
+	const int lines = 32 * JIT_MAP_CHUNK_BYTES / 16;
+
+	(void)state;
+	for (int i = 0; i < lines; i++)
+		dprintf(fd, "%08x 10 one\n", i + 1);
+	assert_int_equal(jit_map_read(&map, fd, NULL, &budget, ignore, NULL), 0);
+	assert_int_equal(map.sum_count, 32);
+	assert_int_equal(lseek(fd, 16 * (lines / 2), SEEK_SET), 16 * (lines / 2));
+	dprintf(fd, "%08x 10 two\n", lines / 2 + 1);
+	assert_int_equal(futimens(fd, times), 0);
+	for (; reads < 32 && r == 0; reads++)
+		r = jit_map_read(&map, fd, NULL, &budget, ignore, NULL);
+	assert_int_equal(r, 1);
+	assert_true(reads > 2);
+	/* When all of it was compared, it is not read again. */
+	for (reads = 0; reads < 20; reads++)
+		assert_int_equal(jit_map_read(&map, fd, NULL, &budget, ignore, NULL), 0);
+	budget = 1 << 20;
+	assert_int_equal(jit_map_read(&map, fd, NULL, &budget, ignore, NULL), 0);
+	assert_int_equal(budget, 1 << 20);
+	jit_map_deinit(&map);
+	close(fd);
 }
 
 /* One call reads no more than its budget; later calls read the rest. */
@@ -174,19 +212,13 @@ static void test_map_budget(void **state)
 	do {
 		size_t budget = 70000;
 
-		assert_int_equal(jit_map_read(&map, fd, &budget, see, &seen), 0);
+		assert_int_equal(jit_map_read(&map, fd, NULL, &budget, see, &seen), 0);
 		calls++;
 	} while (seen.count < 2900 && calls < 100);
 	assert_int_equal(seen.count, 2900);
 	assert_true(calls > 3);
 	jit_map_deinit(&map);
 	close(fd);
-}
-
-static void ignore(void *context, const struct jit_map_line *line)
-{
-	(void)context;
-	(void)line;
 }
 
 /* A map that has changed costs an eighth of the bytes that are checked, and none without budget. */
@@ -199,15 +231,15 @@ static void test_map_check_is_charged(void **state)
 	(void)state;
 	for (int i = 0; i < 6000; i++)
 		put(fd, "1000 10 a name that makes this line have fifty bytes.\n", 54);
-	assert_int_equal(jit_map_read(&map, fd, &budget, ignore, NULL), 0);
+	assert_int_equal(jit_map_read(&map, fd, NULL, &budget, ignore, NULL), 0);
 	assert_true(map.at_end);
 	put(fd, "1000 10 new\n", 12);
 	budget = 1000;
-	assert_int_equal(jit_map_read(&map, fd, &budget, ignore, NULL), 0);
+	assert_int_equal(jit_map_read(&map, fd, NULL, &budget, ignore, NULL), 0);
 	assert_int_equal(budget, 1000);
 	assert_false(map.at_end);
 	budget = all;
-	assert_int_equal(jit_map_read(&map, fd, &budget, see, &seen), 0);
+	assert_int_equal(jit_map_read(&map, fd, NULL, &budget, see, &seen), 0);
 	assert_int_equal(budget, all - 12 - 4 * JIT_MAP_CHUNK_BYTES / 8);
 	assert_true(map.at_end);
 	assert_int_equal(seen.count, 1);
@@ -243,22 +275,22 @@ static void test_map_malformed(void **state)
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		put(fd, bad[i], strlen(bad[i]));
 	put(fd, "10 10 a\0b\n", 10);
-	assert_int_equal(jit_map_read(&map, fd, &budget, see, &seen), 0);
+	assert_int_equal(jit_map_read(&map, fd, NULL, &budget, see, &seen), 0);
 	assert_int_equal(seen.count, 0);
 	/* A line of excessive length is skipped, and the next one is read. */
 	memset(line, 'x', 100000);
 	/* NOLINTNEXTLINE(bugprone-not-null-terminated-result): the line continues */
 	memcpy(line, "10 10 ", 6);
 	put(fd, line, 100000);
-	assert_int_equal(jit_map_read(&map, fd, &budget, see, &seen), 0);
+	assert_int_equal(jit_map_read(&map, fd, NULL, &budget, see, &seen), 0);
 	put(fd, "20 20 still the same line\n30 30 next\n", 37);
-	assert_int_equal(jit_map_read(&map, fd, &budget, see, &seen), 0);
+	assert_int_equal(jit_map_read(&map, fd, NULL, &budget, see, &seen), 0);
 	assert_int_equal(seen.count, 1);
 	assert_string_equal(seen.names[0], "next");
 	/* A long name is truncated at the end of a character. */
 	put(fd, line, 6 + JIT_NAME_BYTES_MAX - 1);
 	put(fd, "\xc3\xa4\n", 3);
-	assert_int_equal(jit_map_read(&map, fd, &budget, see, &seen), 0);
+	assert_int_equal(jit_map_read(&map, fd, NULL, &budget, see, &seen), 0);
 	assert_int_equal(seen.count, 2);
 	assert_int_equal(seen.name_bytes[1], JIT_NAME_BYTES_MAX - 1);
 	jit_map_deinit(&map);
@@ -378,6 +410,7 @@ int main(void)
 		cmocka_unit_test(test_map_grows),
 		cmocka_unit_test(test_map_is_rewritten),
 		cmocka_unit_test(test_map_is_rewritten_in_place),
+		cmocka_unit_test(test_large_map_is_rewritten_in_place),
 		cmocka_unit_test(test_map_budget),
 		cmocka_unit_test(test_map_check_is_charged),
 		cmocka_unit_test(test_map_malformed),
