@@ -48,11 +48,12 @@ static uint64_t window(const struct jit_program *program, const struct jit_readi
 	return program->keep_ns < reading->window_ns ? program->keep_ns : reading->window_ns;
 }
 
-/* Must be called whenever the memory of the code may have changed. */
+/* Must be called whenever the memory of the code or of the maps may have changed. */
 static void account(struct jit_program *program, struct jit_reading *reading)
 {
 	struct jit_user *user = jit_reading_user(reading, program->user);
-	size_t bytes = jit_codes_bytes(&program->codes);
+	size_t bytes = jit_codes_bytes(&program->codes) + jit_map_bytes(&program->map) +
+		       jit_map_bytes(&program->search);
 
 	if (user == NULL)
 		return;
@@ -70,10 +71,10 @@ static void file_close(struct jit_file *file, struct jit_reading *reading)
 void jit_program_deinit(struct jit_program *program, struct jit_reading *reading)
 {
 	jit_codes_deinit(&program->codes);
-	if (program->bytes > 0)
-		account(program, reading);
 	jit_map_deinit(&program->map);
 	jit_map_deinit(&program->search);
+	if (program->bytes > 0)
+		account(program, reading);
 	file_close(&program->files[JIT_PROGRAM_MAP], reading);
 	file_close(&program->files[JIT_PROGRAM_DUMP], reading);
 	*program = (struct jit_program){0};
@@ -122,7 +123,7 @@ bool jit_program_set_file(struct jit_program *program, enum jit_program_file whi
 	struct jit_file *known = &program->files[which], same = *file;
 	bool is_same = jit_file_same(file, known), is_first = known->inode == 0;
 
-	if ((is_same && known->fd >= 0) || program->failures >= JIT_FAILURES_MAX) {
+	if ((is_same && known->fd >= 0) || program->given_up) {
 		jit_file_close(&same);
 		return false;
 	}
@@ -384,14 +385,22 @@ static void dump_read(struct visit *visit, size_t *budget)
 	program->behind = program->behind || (fd >= 0 && r == 1 && !program->dump_ended);
 }
 
-/* Parsing a file has failed: samples without a name are JIT_LIMIT from now on. */
+/* Do not read the files any further: samples without a name are JIT_LIMIT from now on. */
+static void give_up(struct jit_program *program, struct jit_reading *reading)
+{
+	jit_program_close(program, reading);
+	jit_map_deinit(&program->map);
+	jit_map_deinit(&program->search);
+	program->given_up = true;
+	program->behind = true;
+}
+
+/* Parsing a file has failed: samples without a name are JIT_LIMIT until it succeeds. */
 static void failure_take(struct jit_program *program, struct jit_reading *reading)
 {
-	if (program->failures < JIT_FAILURES_MAX)
-		program->failures++;
-	if (program->failures == JIT_FAILURES_MAX)
-		jit_program_close(program, reading);
 	program->behind = true;
+	if (++program->failures == JIT_FAILURES_MAX)
+		give_up(program, reading);
 }
 
 bool jit_program_read(struct jit_program *program, struct jit_reading *reading)
@@ -439,6 +448,9 @@ void jit_program_evict(struct jit_program *program, struct jit_reading *reading)
 {
 	uint64_t before = program->codes.evicted;
 
+	/* The memory is that of a large file without code. */
+	if (jit_codes_count(&program->codes) == 0)
+		give_up(program, reading);
 	jit_codes_settle(&program->codes, window(program, reading));
 	jit_codes_evict(&program->codes);
 	reading->evicted += program->codes.evicted - before;

@@ -65,6 +65,7 @@ enum jit_answer {
  *                reached yet
  * @dump_ended:   the jitdump is complete
  * @failures:     how often parsing the files failed
+ * @given_up:     the files are not read any further
  * @wanted:       sampled addresses whose names may not be in memory: they are searched for in the
  *                map as it is read, or by reading it again (@search, while @searching)
  * @search_number: of this or the last search, in the pieces that it finds; 0: there was none
@@ -90,6 +91,7 @@ struct jit_program {
 	bool rereading;
 	bool dump_ended;
 	uint8_t failures;
+	bool given_up;
 	bool searching;
 	uint16_t search_number;
 	struct jit_map search;
@@ -148,7 +150,11 @@ void jit_program_end(struct jit_program *program, struct jit_reading *reading, u
 /** jit_program_read() - continue reading. Return: true if code replaced other code. */
 bool jit_program_read(struct jit_program *program, struct jit_reading *reading);
 
-/** jit_program_evict() - drop the half of the code without samples for the longest time. */
+/**
+ * jit_program_evict() - drop the half of the code without samples for the longest time
+ *
+ * The files of a program without any code are closed.
+ */
 void jit_program_evict(struct jit_program *program, struct jit_reading *reading);
 
 /**

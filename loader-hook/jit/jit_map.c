@@ -235,6 +235,11 @@ void jit_map_deinit(struct jit_map *map)
 	*map = (struct jit_map){0};
 }
 
+size_t jit_map_bytes(const struct jit_map *map)
+{
+	return map->sum_capacity * sizeof(map->sums[0]);
+}
+
 static void check_add(struct jit_map_request *request, const struct jit_map *map, size_t chunk)
 {
 	request->checks[request->check_count++] =

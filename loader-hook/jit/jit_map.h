@@ -50,6 +50,8 @@ size_t jit_map_parse(const char *data, size_t bytes, uint64_t at, jit_map_fn vis
 /** jit_map_line_is_valid() - return true if a line has the properties of struct jit_map_line */
 bool jit_map_line_is_valid(const struct jit_map_line *line);
 
+/* Longer maps are read up to this position, which limits the memory of their checksums. */
+#define JIT_MAP_BYTES_MAX ((uint64_t)1 << 30)
 /* The part of a map that was read is remembered as checksums of chunks of this size. */
 #define JIT_MAP_CHUNK_BYTES 65536
 /* Bytes read at a time. Larger than a line, so that each read completes at least one line. */
@@ -152,6 +154,9 @@ struct jit_map {
 
 void jit_map_deinit(struct jit_map *map);
 
+/** jit_map_bytes() - return the memory in use */
+size_t jit_map_bytes(const struct jit_map *map);
+
 /**
  * jit_map_read() - read the part of the file that was added since the last call
  * @fd:     a regular file
@@ -160,8 +165,8 @@ void jit_map_deinit(struct jit_map *map);
  *          the next call
  *
  * When the file has changed, the part read before is compared with its checksums: all of it up to
- * 256 KB. If the file is larger, each call compares 256 KB until all has been compared. This reduces the
- * budget, too: an eighth of these bytes.
+ * 256 KB. If the file is larger, each call compares 256 KB until all has been compared. This
+ * reduces the budget, too: an eighth of these bytes.
  *
  * Return: 0; 1 if the file was rewritten: @map is set back to its beginning; -ENOMEM; the error of
  * fstat(2); or of the reader, after which the lines that were visited are visited again.

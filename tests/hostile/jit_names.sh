@@ -96,6 +96,79 @@ eventually readable_is_read
 secret_run 600
 check "a map of the superuser that the user may read has names" [ "${names[644]}" -gt 50 ]
 is "a map that the user may not read has none more" "${names[600]}" "${names[644]}"
+
+# The path of the map leads to something that is not a regular file of the user.
+cat > "$work/kinds.sh" <<-'SH'
+	rm -f "$1"
+	case $2 in
+	fifo) mkfifo "$1" ;;
+	link) ln -s "$3" "$1" ;;
+	device) mknod "$1" c 1 5 ;;
+	folder) mkdir "$1" ;;
+	sparse) truncate -s 1T "$1" && chown "$4" "$1" ;;
+	esac
+SH
+cp "$work/secret" "$public/linked" && chown $attacker "$public/linked"
+
+# kind_run KIND: run the user's program with a map of this kind; it must not delay the daemon
+kind_run()
+{
+	sh -c 'sh "$1/kinds.sh" "/tmp/perf-$$.map" "$2" "$3" "$4"
+		exec setpriv --reuid "$4" --regid "$4" --clear-groups "$5" quiet 300 10' \
+		sh "$work" "$1" "$public/linked" $attacker "$public/jit" &
+	wait $!
+	check "a map of another kind ($1): the daemon answers" "$bin/dcpictl" --socket "$socket" flush
+	rm -rf "/tmp/perf-$!.map"
+}
+before=$(samples "$users")
+for kind in fifo link device folder sparse; do
+	kind_run $kind
+done
+is "maps that are no regular files have no names" \
+	"$(procedure_samples secret "${users//[/\\[}")" "${names[600]}"
+
+# A map in a mount namespace of its own has the names of that namespace.
+in_namespace()
+{
+	# shellcheck disable=SC2016 # for that shell
+	setpriv --reuid $attacker --regid $attacker --clear-groups unshare -Urm sh -c '
+		exec 3< "$0" && mount -t tmpfs none /tmp && exec /proc/self/fd/3 big 300 10' \
+		"$public/jit" &
+	wait $!
+	"$bin/dcpictl" --socket "$socket" flush > /dev/null
+	[ "$(samples "$users")" -gt $((before + 50)) ]
+}
+if unshare -Urm true 2> /dev/null; then
+	check "a map in a mount namespace has names" eventually in_namespace
+else
+	skip "a map in a mount namespace" "no user namespaces"
+fi
+is "the superuser's samples are still apart" "$(sql "$db" "SELECT count(*) FROM image
+	WHERE path = '$roots'")" 1
+
+# Processes without privileges parse the maps, and are started again.
+parser()
+{
+	pgrep -P "$daemon_pid" -x dcpid-jit
+}
+if [ -z "${DCPI_BUILD:-}" ]; then
+	for pid in $(parser); do
+		is "a process that parses maps has no privileges" \
+			"$(awk '$1 == "CapEff:" || $1 == "NoNewPrivs:" || $1 == "Uid:" { print $2 }' \
+				"/proc/$pid/status" | xargs)" "65534 0000000000000000 1"
+	done
+fi
+# shellcheck disable=SC2046 # one argument for each process
+kill -SEGV $(parser)
+before=$(samples "$users")
+names_again()
+{
+	setpriv --reuid $attacker --regid $attacker --clear-groups "$public/jit" big 300 10 &
+	wait $!
+	"$bin/dcpictl" --socket "$socket" flush > /dev/null
+	[ "$(samples "$users")" -gt $((before + 50)) ]
+}
+check "after a crash of these processes, there are names" eventually names_again
 daemon_stop
 is "the daemon stops in good order" "$daemon_status" 0
 tap_done

@@ -240,6 +240,27 @@ static void failed_parsing_is_a_limit(void **state)
 	fixture_deinit(&fixture);
 }
 
+/* A large file without code takes memory for its checksums, which is accounted and released. */
+static void file_without_code_is_closed(void **state)
+{
+	struct fixture fixture;
+	size_t bytes;
+
+	(void)state;
+	fixture_init(&fixture);
+	assert_int_equal(ftruncate(fixture.fd, 8 << 20), 0);
+	drain(&fixture);
+	bytes = jit_map_bytes(&fixture.program.map);
+	assert_true(bytes >= (8 << 20) / JIT_MAP_CHUNK_BYTES * sizeof(uint64_t));
+	assert_int_equal(fixture.reading.bytes, bytes + jit_codes_bytes(&fixture.program.codes));
+	jit_program_evict(&fixture.program, &fixture.reading);
+	assert_int_equal(jit_map_bytes(&fixture.program.map), 0);
+	assert_int_equal(fixture.reading.bytes, jit_codes_bytes(&fixture.program.codes));
+	assert_false(jit_program_has_files(&fixture.program));
+	assert_int_equal(place_at(&fixture, START), JIT_LIMIT);
+	fixture_deinit(&fixture);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -247,6 +268,7 @@ int main(void)
 		cmocka_unit_test(unread_line_applies),
 		cmocka_unit_test(last_found_line_applies),
 		cmocka_unit_test(failed_parsing_is_a_limit),
+		cmocka_unit_test(file_without_code_is_closed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

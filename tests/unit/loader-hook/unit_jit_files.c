@@ -197,6 +197,25 @@ static void test_large_map_is_rewritten_in_place(void **state)
 	close(fd);
 }
 
+/* A sparse file has any size, but its checksums take little memory. */
+static void test_map_is_read_up_to_a_limit(void **state)
+{
+	struct jit_map map = {.position = JIT_MAP_BYTES_MAX - JIT_MAP_CHUNK_BYTES,
+			      .skipping = true};
+	size_t budget = 1 << 20;
+	int fd = new_file();
+
+	(void)state;
+	assert_int_equal(ftruncate(fd, (off_t)1 << 40), 0);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(jit_map_read(&map, fd, NULL, &budget, ignore, NULL), 0);
+	assert_true(map.position < JIT_MAP_BYTES_MAX + JIT_MAP_REQUEST_BYTES_MAX);
+	assert_false(map.at_end);
+	assert_true(jit_map_bytes(&map) <= 1 << 18);
+	jit_map_deinit(&map);
+	close(fd);
+}
+
 /* One call reads no more than its budget; later calls read the rest. */
 static void test_map_budget(void **state)
 {
@@ -411,6 +430,7 @@ int main(void)
 		cmocka_unit_test(test_map_is_rewritten),
 		cmocka_unit_test(test_map_is_rewritten_in_place),
 		cmocka_unit_test(test_large_map_is_rewritten_in_place),
+		cmocka_unit_test(test_map_is_read_up_to_a_limit),
 		cmocka_unit_test(test_map_budget),
 		cmocka_unit_test(test_map_check_is_charged),
 		cmocka_unit_test(test_map_malformed),
