@@ -32,7 +32,7 @@ collect-src += $(addprefix daemon/base/, cgroup.c descriptor_limit.c directory.c
 	heap.c log.c loop.c secure_exec.c counter_set.c)
 collect-src += $(addprefix daemon/source/, arrival_cache.c bpf_sampler.c bpf_slot.c bpf_stacks.c bpf_store.c off_cpu.c stack_copy_read.c \
 	branch_history.c probe_queue.c branch_probe.c branch_probes.c reference_branches.c branch_snapshots.c event_ring.c kernel_types.c \
-	file_mapping.c perf_branch.c perf_edges.c perf_registers.c perf_slot.c perf_stack.c probe_guarantee.c probe_holder.c probe_measurement.c probe_places.c probe_results.c branch_remaining.c register_pairs.c source_bpf.c \
+	file_mapping.c perf_branch.c perf_edges.c perf_registers.c perf_slot.c perf_stack.c probe_guarantee.c probe_holder.c probe_measurement.c probe_places.c probe_results.c branch_ahead.c register_pairs.c source_bpf.c \
 	source_chunk.c kmod_snapshots.c source_kmod.c source_perf.c source_replay.c source_select.c store_drain.c trace.c \
 	trace_reader.c trace_writer.c)
 collect-src += $(addprefix daemon/event/, event.c event_alias.c event_catalog.c event_code.c \
@@ -65,7 +65,7 @@ collect-tests := unit_accumulate unit_stack_unwinder unit_stack_copy unit_thread
 	unit_jit_code unit_jit_parser unit_jit_program unit_jit_reading unit_kernel_code unit_kernel_types unit_log unit_matcher unit_matcher_profiler \
 	unit_multiplex \
 	unit_offset_counts unit_overhead unit_perf_slot unit_probe_places unit_probe_results \
-	unit_data_footprint unit_process_label unit_symbol_reader unit_unwind_builder unit_register_pairs unit_branch_remaining unit_source_chunk unit_stack_store unit_source_kmod unit_source_perf
+	unit_data_footprint unit_process_label unit_symbol_reader unit_unwind_builder unit_register_pairs unit_branch_ahead unit_source_chunk unit_stack_store unit_source_kmod unit_source_perf
 unit_bpf_store-ldlibs := -lpthread
 unit_data_footprint-with := analysis/machine/data_footprint.c
 unit_data_footprint-ldlibs := -lm

@@ -225,7 +225,8 @@ enum profile_edge_kind {
 	 * Not edges: samples of a loop by how often its branch will be executed until the loop
 	 * ends. @to is the branch's address + a class: PROFILE_REMAINING_PER_OCTAVE times the
 	 * binary logarithm of the executions, rounded down. PROFILE_REMAINING_UNKNOWN: samples
-	 * before the branch for which no such number is known.
+	 * before the branch for which no such number is known. PROFILE_REMAINING_ONE: the next
+	 * execution is the last one.
 	 */
 	PROFILE_EDGE_REMAINING = 9,
 	/* The processor recorded a taken branch (LBR, BRBE): from the branch to its target. */
@@ -248,6 +249,7 @@ enum profile_edge_kind {
 #define PROFILE_REMAINING_PER_OCTAVE 4
 #define PROFILE_REMAINING_CLASSES 160
 #define PROFILE_REMAINING_UNKNOWN 0
+#define PROFILE_REMAINING_ONE 1
 /*
  * Parts of an execution. A window has a maximum weight in executions, so each of its executions may
  * count as a fraction.

@@ -30,7 +30,7 @@ static double class_end(unsigned int class)
 	return exp2((class + 1.0) / PROFILE_REMAINING_PER_OCTAVE);
 }
 
-/* Whole numbers in [2, @end): classes begin at 2 executions. */
+/* Whole numbers in [2, @end). */
 static double width_below(double end)
 {
 	return ceil(end - 1e-9) - 2;
@@ -60,39 +60,93 @@ static bool is_even(const double *counts, unsigned int end, unsigned int classes
 }
 
 /*
- * Set the probability. Samples with a single execution left are in no class, and are among the
- * unknown ones. The logarithm of the probability is taken to be evenly distributed between the
- * results with and without the unknown samples.
- * @single: number of samples with one execution left
+ * struct measured - samples of a loop
+ * @known:   with a known number of remaining executions
+ * @single:  those of them with one execution left, or an estimate of these
+ * @unknown: with an unknown number
  */
-static void loop_exit_set(struct loop_exit *ret, double single, double all, double unknown)
-{
-	double known = all + single;
-	double range = log(1 + fmax(unknown - single, 0) / known);
+struct measured {
+	double known;
+	double single;
+	double unknown;
+};
 
-	ret->probability = fmax(single / known * exp(-range / 2), 2 * FLOW_PROBABILITY_MIN);
-	ret->samples = all;
+/*
+ * Set the probability. Its logarithm is taken to be evenly distributed between the results with and
+ * without the unknown samples.
+ */
+static void loop_exit_set(struct loop_exit *ret, const struct measured *measured)
+{
+	double range = log(1 + measured->unknown / measured->known);
+	double most = 1 - 1 / (measured->known + 2);
+
+	ret->probability = fmin(fmax(measured->single / measured->known * exp(-range / 2),
+				     2 * FLOW_PROBABILITY_MIN),
+				most);
+	ret->samples = measured->known;
 	ret->variance =
 		VARIANCE_MIN + range * range / 12 + pow(ret->probability * SHORT_ITERATIONS, 2);
 }
 
-bool loop_exit_measure(struct loop_exit *ret, const double *counts, double unknown)
+/* Samples with one execution left that are in no class are among the unknown ones. */
+static struct measured measured_of(double below, double width, double all, double one,
+				   double unknown)
+{
+	struct measured measured = {
+		.known = all + one, .single = (below + one) / (width + 1), .unknown = unknown};
+
+	if (one > 0)
+		return measured;
+	measured.single = below / width;
+	measured.known = all + measured.single;
+	measured.unknown = fmax(0, unknown - measured.single);
+	return measured;
+}
+
+/* @counts: from 2 executions on; @one: samples with one execution left */
+static bool classes_measure(struct loop_exit *ret, const double *counts, double one, double unknown)
 {
 	double all = counts_sum(counts, PROFILE_REMAINING_CLASSES), below, width;
 
 	for (unsigned int end = PROFILE_REMAINING_CLASSES; end > PROFILE_REMAINING_PER_OCTAVE + 1;
 	     end--) {
+		struct measured measured;
+
 		below = counts_sum(counts, end);
 		width = width_below(class_end(end - 1));
 		if (below < SAMPLES_MIN || counts[end - 1] <= 0)
 			continue;
 		if (!is_even(counts, end, PROFILE_REMAINING_PER_OCTAVE) || !is_even(counts, end, 1))
 			continue;
-		loop_exit_set(ret, below / width, all, unknown);
-		ret->variance += 2 / below;
+		measured = measured_of(below, width, all, one, unknown);
+		loop_exit_set(ret, &measured);
+		ret->variance += 2 / (below + one);
 		return true;
 	}
 	return false;
+}
+
+bool loop_exit_measure(struct loop_exit *ret, const double counts[PROFILE_REMAINING_CLASSES],
+		       double unknown)
+{
+	double classes[PROFILE_REMAINING_CLASSES], one = counts[PROFILE_REMAINING_ONE];
+	struct measured measured;
+
+	memcpy(classes, counts, sizeof(classes));
+	classes[PROFILE_REMAINING_ONE] = 0;
+	if (classes_measure(ret, classes, one, unknown))
+		return true;
+	if (one < SAMPLES_MIN)
+		return false;
+	/* Few executions, or nearly always one. */
+	measured = (struct measured){
+		.known = counts_sum(classes, PROFILE_REMAINING_CLASSES) + one,
+		.single = one,
+		.unknown = unknown,
+	};
+	loop_exit_set(ret, &measured);
+	ret->variance += 2 / one;
+	return true;
 }
 
 /* Find the two edges of a branch if one of them leaves the innermost loop around it. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Trip counts of loops, from the remaining executions of their branches at samples
- * (daemon/source/branch_remaining.h), as evidence for the directions of these branches.
+ * (daemon/source/branch_ahead.h), as evidence for the directions of these branches.
  *
  * Let q be the probability that a branch leaves its loop, per execution. If samples are spread
  * evenly over the iterations, the density of the remaining executions at 1, 2, .. is q: each end of
@@ -26,6 +26,7 @@
 
 #include "analysis/frequency/flow_fit.h"
 #include "analysis/frequency/frequency.h"
+#include "db/profile.h"
 
 /**
  * struct loop_exit - a branch that leaves its loop, and its measured probability
@@ -44,12 +45,13 @@ struct loop_exit {
 
 /**
  * loop_exit_measure() - find the probability from one branch's remaining executions
- * @counts:  samples by class, PROFILE_REMAINING_CLASSES
+ * @counts:  samples by class
  * @unknown: samples of the loop with an unknown number of remaining executions
  *
  * Return: false if there are too few samples.
  */
-bool loop_exit_measure(struct loop_exit *ret, const double *counts, double unknown);
+bool loop_exit_measure(struct loop_exit *ret, const double counts[PROFILE_REMAINING_CLASSES],
+		       double unknown);
 
 /**
  * flow_trips_take() - replace the directions of branches whose probabilities were measured

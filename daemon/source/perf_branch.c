@@ -23,9 +23,13 @@
 
 #if defined(__x86_64__)
 #define INTERPRET interpret_x86_64_path
+#define WALK interpret_x86_64_walk
+#define LATCH interpret_x86_64_latch
 #define FIND_ACCESSES access_find_x86_64
 #elif defined(__aarch64__)
 #define INTERPRET interpret_arm64_path
+#define WALK interpret_arm64_walk
+#define LATCH interpret_arm64_latch
 #endif
 
 #ifdef INTERPRET
@@ -403,20 +407,60 @@ static struct interpret_state state_of(const struct dcpi_snapshot *snapshot)
 	return state;
 }
 
+/* Interpret the code before a branch that ends a loop twice, as if the iteration ended now. */
+static void latch_take(struct branch_ahead *ahead, struct memory *memory,
+		       const struct interpret_state *sample, const struct interpret_latch *latch)
+{
+	struct interpret_state state = *sample;
+	struct interpret_edge edges[2];
+
+	for (size_t i = 0; i < 2; i++) {
+		uint32_t count;
+
+		state.pc = latch->start;
+		state.flags_known = 0;
+		INTERPRET(&state, memory_read, memory, &edges[i], 1, &count);
+		if (count == 0 || edges[i].from != latch->branch)
+			return;
+	}
+	branch_ahead_latch(ahead, edges);
+}
+
+static void latches_find(struct branch_ahead *ahead, struct memory *memory,
+			 const struct interpret_state *sample)
+{
+	uint32_t insns = BRANCH_AHEAD_LATCH_INSNS;
+	struct interpret_latch latch = {.next = sample->pc};
+
+	for (uint32_t i = 0; i < BRANCH_AHEAD_LATCHES; i++) {
+		if (!LATCH(&latch, latch.next, sample->pc, &insns, memory_read, memory))
+			return;
+		latch_take(ahead, memory, sample, &latch);
+	}
+}
+
+/* Return: the branch after the near edges, if it depends on unknown values; 0: none */
+static uint64_t ahead_find(struct branch_ahead *ahead, struct memory *memory,
+			   struct interpret_state *state)
+{
+	const struct interpret_visitor visitor = {branch_ahead_visit, ahead, BRANCH_AHEAD_STEPS};
+	enum interpret_end end = WALK(state, memory_read, memory, &visitor);
+
+	return end == INTERPRET_UNKNOWN && ahead->near_count < BRANCH_AHEAD_NEAR ? state->pc : 0;
+}
+
 uint32_t perf_branch_follow(struct perf_branch *branch, uint64_t version,
-			    const struct dcpi_snapshot *snapshot,
-			    struct interpret_edge edges[PERF_BRANCH_EDGES], uint64_t *stuck,
-			    struct access_list *accesses)
+			    const struct dcpi_snapshot *snapshot, struct branch_ahead *ahead,
+			    uint64_t *stuck, struct access_list *accesses)
 {
 	struct interpret_state state = state_of(snapshot);
 	bool is_sample = snapshot->kind != DCPI_SNAPSHOT_PROBE;
 	struct memory memory = {.branch = branch, .snapshot = snapshot};
-	enum interpret_end end;
-	uint32_t count;
 
 	if (accesses != NULL)
 		accesses->count = 0;
 	*stuck = 0;
+	branch_ahead_init(ahead);
 	memory.process = process_of(branch, snapshot->pid, version);
 	if (memory.process == NULL) {
 		branch->untried += is_sample;
@@ -424,14 +468,16 @@ uint32_t perf_branch_follow(struct perf_branch *branch, uint64_t version,
 	}
 	if (accesses != NULL)
 		accesses_find(&memory, &state, accesses);
-	end = INTERPRET(&state, memory_read, &memory, edges, PERF_BRANCH_EDGES, &count);
-	*stuck = end == INTERPRET_UNKNOWN ? state.pc : 0;
-	if (!is_sample)
-		return count;
+	if (!is_sample) {
+		INTERPRET(&state, memory_read, &memory, ahead->near, 1, &ahead->near_count);
+		return ahead->near_count;
+	}
+	latches_find(ahead, &memory, &state);
+	*stuck = ahead_find(ahead, &memory, &state);
 	branch->tried++;
-	branch->found += count > 0;
-	branch->edges += count;
-	return count;
+	branch->found += ahead->near_count > 0;
+	branch->edges += ahead->near_count + ahead->far_count;
+	return ahead->near_count;
 }
 
 struct file_place perf_branch_place(struct perf_branch *branch, uint32_t pid, uint64_t version,
@@ -460,14 +506,13 @@ bool perf_branch_read(struct perf_branch *branch, uint32_t pid, uint64_t version
 }
 
 uint32_t perf_branch_follow(struct perf_branch *branch, uint64_t version,
-			    const struct dcpi_snapshot *snapshot,
-			    struct interpret_edge edges[PERF_BRANCH_EDGES], uint64_t *stuck,
-			    struct access_list *accesses)
+			    const struct dcpi_snapshot *snapshot, struct branch_ahead *ahead,
+			    uint64_t *stuck, struct access_list *accesses)
 {
 	(void)branch;
 	(void)version;
 	(void)snapshot;
-	(void)edges;
+	branch_ahead_init(ahead);
 	*stuck = 0;
 	if (accesses != NULL)
 		accesses->count = 0;

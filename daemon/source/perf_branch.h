@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Edges of the sources that use perf events: derived from the snapshot of a sample, by interpreting
- * the program up to its next branches (kmod/core/interpret.h).
+ * the program up to its next branches (daemon/source/branch_ahead.h).
  *
  * By the time a sample is processed, the program has continued. So only memory that does not change
  * is read from the process: private mappings of files that are not writable (code, tables of
@@ -23,6 +23,7 @@
 #include <stdint.h>
 
 #include "daemon/source/arrival_cache.h"
+#include "daemon/source/branch_ahead.h"
 #include "daemon/source/file_mapping.h"
 #include "kmod/core/access.h"
 #include "kmod/core/interpret.h"
@@ -43,9 +44,6 @@ struct dcpi_snapshot;
  */
 #define PERF_BRANCH_WAIT_NS 300000000
 #define PERF_BRANCH_WAIT_ONE_NS 100000000
-/* Maximum number of branches that are followed from a sample. */
-#define PERF_BRANCH_EDGES 8
-
 /**
  * struct perf_branch_range - addresses [start, end) with unchanging contents
  * @from:    place in a file that is mapped at @start
@@ -130,19 +128,18 @@ void perf_branch_rest(struct perf_branch *branch);
 /**
  * perf_branch_follow() - find the edges that follow a snapshot
  * @version:  here and below: changes whenever the process may have changed its mappings
- * @snapshot: with its pieces
- * @edges:    out
- * @stuck:    out: the branch after these edges, if it depends on unknown values; 0: none
+ * @snapshot: with its pieces; if it is one of a probe, only the first edge is found
+ * @ahead:    out
+ * @stuck:    out: the branch after the near edges, if it depends on unknown values; 0: none
  * @accesses: out: of data near the sample (x86-64); NULL: not wanted
  *
  * Snapshots of probes are not counted as samples.
  *
- * Return: number of edges.
+ * Return: number of near edges.
  */
 uint32_t perf_branch_follow(struct perf_branch *branch, uint64_t version,
-			    const struct dcpi_snapshot *snapshot,
-			    struct interpret_edge edges[PERF_BRANCH_EDGES], uint64_t *stuck,
-			    struct access_list *accesses);
+			    const struct dcpi_snapshot *snapshot, struct branch_ahead *ahead,
+			    uint64_t *stuck, struct access_list *accesses);
 
 /**
  * perf_branch_place() - return the place of code in which edges were found; no file if it is

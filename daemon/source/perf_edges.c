@@ -6,7 +6,6 @@
 
 #include "daemon/source/bpf_sampler.h"
 #include "daemon/source/branch_probes.h"
-#include "daemon/source/branch_remaining.h"
 #include "daemon/source/branch_snapshots.h"
 #include "daemon/source/perf_registers.h"
 #include "lib/array.h"
@@ -173,9 +172,10 @@ static void candidate_add(struct perf_edges *edges, const struct perf_edges_mome
 }
 
 static void found_add(struct perf_edges *edges, const struct perf_edges_moment *moment,
-		      const struct dcpi_snapshot *snapshot, const struct interpret_edge *path,
-		      uint32_t count, uint64_t stuck, const struct access_list *accesses)
+		      const struct dcpi_snapshot *snapshot, const struct branch_ahead *ahead,
+		      uint64_t stuck, const struct access_list *accesses)
 {
+	uint32_t near = ahead->near_count, count = near + ahead->far_count;
 	struct perf_edges_found *found;
 
 	if (count == 0 && stuck == 0 && accesses->count == 0)
@@ -190,8 +190,9 @@ static void found_add(struct perf_edges *edges, const struct perf_edges_moment *
 	found->thread = snapshot->tid;
 	found->cpu = snapshot->cpu;
 	found->count = count;
-	found->stuck = stuck;
-	memcpy(found->path, path, count * sizeof(*path));
+	found->remaining_count = branch_ahead_remaining(ahead, found->remaining, stuck);
+	memcpy(found->edges, ahead->near, near * sizeof(ahead->near[0]));
+	memcpy(&found->edges[near], ahead->far, ahead->far_count * sizeof(ahead->far[0]));
 	found->accesses = *accesses;
 }
 
@@ -232,13 +233,11 @@ static void accesses_pass(const struct perf_edges_found *found, const struct per
 
 static void remaining_pass(const struct perf_edges_found *found, const struct perf_edges_sink *sink)
 {
-	struct branch_remaining remaining[PERF_BRANCH_EDGES];
-	uint32_t count = branch_remaining_find(remaining, found->path, found->count, found->stuck);
-
-	for (uint32_t i = 0; i < count; i++) {
+	for (uint32_t i = 0; i < found->remaining_count; i++) {
+		const struct branch_remaining *remaining = &found->remaining[i];
 		const struct source_edge edge = {
-			.from = remaining[i].branch,
-			.to = remaining[i].branch + remaining[i].class,
+			.from = remaining->branch,
+			.to = remaining->branch + remaining->class,
 			.tag = dcpi_tag(found->moment.pid, found->moment.generation,
 					SOURCE_EVENT_REMAINING),
 			.count = 1,
@@ -260,7 +259,7 @@ static void found_pass(struct perf_edges *edges, const struct perf_edges_sink *s
 			edges->gone += found->count;
 			continue;
 		}
-		sink->behind(sink->context, found->cpu, found->path, found->count,
+		sink->behind(sink->context, found->cpu, found->edges, found->count,
 			     dcpi_tag(moment->pid, moment->generation, DCPI_EVENT_BRANCH));
 		accesses_pass(found, sink);
 		remaining_pass(found, sink);
@@ -346,11 +345,10 @@ static void probed_follow(struct drain *drain, const struct dcpi_snapshot *snaps
 static void snapshot_follow(struct drain *drain, const struct dcpi_snapshot *snapshot)
 {
 	struct perf_edges *edges = drain->edges;
-	struct interpret_edge path[PERF_BRANCH_EDGES];
 	struct access_list accesses = {.count = 0};
 	struct perf_edges_moment moment;
+	struct branch_ahead ahead;
 	uint64_t version, stuck;
-	uint32_t count;
 	bool wanted;
 
 	moment = moment_of(edges, snapshot->pid, snapshot->generation, snapshot->time_ns);
@@ -361,14 +359,14 @@ static void snapshot_follow(struct drain *drain, const struct dcpi_snapshot *sna
 		return;
 	}
 	wanted = drain->sink->access != NULL && snapshot->kind != DCPI_SNAPSHOT_PROBE;
-	count = perf_branch_follow(&edges->branch, version, snapshot, path, &stuck,
-				   wanted ? &accesses : NULL);
+	perf_branch_follow(&edges->branch, version, snapshot, &ahead, &stuck,
+			   wanted ? &accesses : NULL);
 	if (snapshot->kind == DCPI_SNAPSHOT_PROBE) {
-		probed_follow(drain, snapshot, path, count);
+		probed_follow(drain, snapshot, ahead.near, ahead.near_count);
 		return;
 	}
-	candidate_add(edges, &moment, version, path, count, stuck);
-	found_add(edges, &moment, snapshot, path, count, stuck, &accesses);
+	candidate_add(edges, &moment, version, ahead.near, ahead.near_count, stuck);
+	found_add(edges, &moment, snapshot, &ahead, stuck, &accesses);
 }
 
 static bool snapshot_take(void *context, const struct dcpi_snapshot *snapshot)
@@ -419,10 +417,9 @@ void perf_edges_record(struct perf_edges *edges, const struct dcpi_snapshot *sna
 {
 	const struct perf_edges_moment moment = {snapshot->pid, snapshot->generation,
 						 snapshot->time_ns};
-	struct interpret_edge path[PERF_BRANCH_EDGES];
 	struct access_list accesses = {.count = 0};
+	struct branch_ahead ahead;
 	uint64_t version, stuck;
-	uint32_t count;
 
 	if (edges->config->branch_every == 0 || edges->snapshots != NULL || edges->wait-- > 0)
 		return;
@@ -433,9 +430,9 @@ void perf_edges_record(struct perf_edges *edges, const struct dcpi_snapshot *sna
 	}
 	if (snapshot->known == 0)
 		return;
-	count = perf_branch_follow(&edges->branch, version, snapshot, path, &stuck,
-				   sink->access != NULL ? &accesses : NULL);
-	found_add(edges, &moment, snapshot, path, count, stuck, &accesses);
+	perf_branch_follow(&edges->branch, version, snapshot, &ahead, &stuck,
+			   sink->access != NULL ? &accesses : NULL);
+	found_add(edges, &moment, snapshot, &ahead, stuck, &accesses);
 	if (edges->found_count >= FOUND_MAX)
 		perf_edges_settle(edges, sink);
 }

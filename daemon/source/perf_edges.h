@@ -46,17 +46,17 @@ struct perf_edges_process {
 };
 
 /**
- * struct perf_edges_found - @count edges after a sample of a thread on a CPU, its process, and its
- * accesses
- * @stuck: the branch after these edges if its direction is unknown, or 0
+ * struct perf_edges_found - @count edges after a sample of a thread on a CPU, its process, its
+ * accesses, and the remaining executions of @remaining_count branches
  */
 struct perf_edges_found {
 	struct perf_edges_moment moment;
 	uint32_t thread;
 	uint32_t cpu;
 	uint32_t count;
-	uint64_t stuck;
-	struct interpret_edge path[PERF_BRANCH_EDGES];
+	uint32_t remaining_count;
+	struct interpret_edge edges[BRANCH_AHEAD_NEAR + BRANCH_AHEAD_FAR];
+	struct branch_remaining remaining[BRANCH_AHEAD_REMAINING];
 	struct access_list accesses;
 };
 
@@ -141,7 +141,7 @@ bool perf_edges_is_probe(struct perf_edges *edges, const struct dcpi_snapshot *s
  * struct perf_edges_sink - receiver of edges, and of the snapshots that they are derived from
  * @behind:  called with the edges that a sample on a CPU leads to
  * @probed:  called with an edge that a probe saw, or with remaining executions
- *           (branch_remaining.h)
+ *           (branch_ahead.h)
  * @access:  called with an access to data near a sample; NULL: not wanted
  * @snapshot: called with the snapshots of pairs of samples; NULL: not wanted
  * @context: argument of all of them

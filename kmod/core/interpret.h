@@ -118,4 +118,58 @@ enum interpret_end interpret_arm64_path(struct interpret_state *state, interpret
 					void *context, struct interpret_edge *edges, u32 max,
 					u32 *count);
 
+/**
+ * struct interpret_visitor - decides at each edge how to continue
+ * @visit:   called after each edge. It may advance the known registers of @state by whole
+ *           iterations of a loop, and then sets @skipped. Return: false: stop
+ * @context: for @visit
+ * @steps:   limit of instructions; the last branch may exceed it by INTERPRET_STEPS_MAX
+ */
+struct interpret_visitor {
+	bool (*visit)(void *context, struct interpret_state *state,
+		      const struct interpret_edge *edge, bool *skipped);
+	void *context;
+	u32 steps;
+};
+
+/**
+ * interpret_x86_64_walk(), interpret_arm64_walk() - run forward until a visitor stops
+ *
+ * Stores to unknown addresses are taken not to change the stack above the stack pointer: the
+ * variables of callers there are rarely modified through pointers. So results beyond the first few
+ * branches are less certain than those of a path.
+ *
+ * Return: INTERPRET_EDGE if the visitor stopped, or the limit was reached; else the reason why the
+ * attempt ended.
+ */
+enum interpret_end interpret_x86_64_walk(struct interpret_state *state, interpret_read_fn read,
+					 void *context, const struct interpret_visitor *visitor);
+enum interpret_end interpret_arm64_walk(struct interpret_state *state, interpret_read_fn read,
+					void *context, const struct interpret_visitor *visitor);
+
+/**
+ * struct interpret_latch - a conditional branch back to the code before it
+ * @start:  code from here to @branch has no other branch and no call
+ * @branch: its address; @next: that of the instruction after it
+ */
+struct interpret_latch {
+	u64 start;
+	u64 branch;
+	u64 next;
+};
+
+/**
+ * interpret_x86_64_latch(), interpret_arm64_latch() - find the next branch that ends a loop
+ * @ret:    out
+ * @from:   the search begins at this instruction
+ * @inside: the branch goes to this address, or to one before
+ * @insns:  in and out: number of instructions that may be decoded
+ *
+ * Return: false if none was found.
+ */
+bool interpret_x86_64_latch(struct interpret_latch *ret, u64 from, u64 inside, u32 *insns,
+			    interpret_read_fn read, void *context);
+bool interpret_arm64_latch(struct interpret_latch *ret, u64 from, u64 inside, u32 *insns,
+			   interpret_read_fn read, void *context);
+
 #endif

@@ -274,16 +274,22 @@ static enum interpret_end edge_found(const struct machine *m, struct interpret_e
 	return INTERPRET_EDGE;
 }
 
+static bool code_fetch(struct machine *m, u64 pc)
+{
+	u32 bytes;
+	const u8 *code = interpret_memory_code(&m->memory, pc, 4, &bytes);
+
+	if (code == NULL || bytes < 4)
+		return false;
+	m->code = code[0] | (u32)code[1] << 8 | (u32)code[2] << 16 | (u32)code[3] << 24;
+	return true;
+}
+
 static enum interpret_end run(struct machine *m, struct interpret_edge *edge)
 {
-	const u8 *code;
-	u32 bytes;
-
 	for (edge->steps = 1; edge->steps <= INTERPRET_STEPS_MAX; edge->steps++) {
-		code = interpret_memory_code(&m->memory, m->state->pc, 4, &bytes);
-		if (code == NULL || bytes < 4)
+		if (!code_fetch(m, m->state->pc))
 			return INTERPRET_UNREADABLE;
-		m->code = code[0] | (u32)code[1] << 8 | (u32)code[2] << 16 | (u32)code[3] << 24;
 		m->next = m->state->pc + 4;
 		switch (step(m)) {
 		case STEP_NEXT:
@@ -320,10 +326,83 @@ enum interpret_end interpret_arm64_path(struct interpret_state *state, interpret
 	return end;
 }
 
+/* Return: true if the walk continues after an edge. */
+static bool edge_visit(struct machine *m, const struct interpret_edge *edge,
+		       const struct interpret_visitor *visitor)
+{
+	bool skipped = false;
+
+	if (!visitor->visit(visitor->context, m->state, edge, &skipped))
+		return false;
+	if (skipped) {
+		forget_flags(m);
+		interpret_memory_skip(&m->memory);
+	}
+	return true;
+}
+
+enum interpret_end interpret_arm64_walk(struct interpret_state *state, interpret_read_fn read,
+					void *context, const struct interpret_visitor *visitor)
+{
+	struct machine m;
+	struct interpret_edge edge;
+	enum interpret_end end;
+	u32 steps = 0;
+
+	m.state = state;
+	m.has_result = false;
+	m.result = 0;
+	interpret_memory_init(&m.memory, read, context);
+	interpret_memory_protect(&m.memory, state->reg[REG_31]);
+	do {
+		m.conditional = false;
+		end = run(&m, &edge);
+		steps += edge.steps;
+		if (end == INTERPRET_EDGE && !edge_visit(&m, &edge, visitor))
+			break;
+	} while ((end == INTERPRET_EDGE || end == INTERPRET_TOO_LONG) && steps < visitor->steps);
+	return end;
+}
+
 enum interpret_end interpret_arm64(struct interpret_state *state, interpret_read_fn read,
 				   void *context, struct interpret_edge *edge)
 {
 	u32 count;
 
 	return interpret_arm64_path(state, read, context, edge, 1, &count);
+}
+
+/* b.cond, cbz, cbnz */
+static bool is_conditional(const struct machine *m)
+{
+	return (m->code & 0xff000010) == 0x54000000 || (m->code & 0x7e000000) == 0x34000000;
+}
+
+/* tbz, tbnz, b, bl, and branches to registers */
+static bool is_transfer(const struct machine *m)
+{
+	return (m->code & 0x7e000000) == 0x36000000 || (m->code & 0x7c000000) == 0x14000000 ||
+	       (m->code & 0xfe000000) == 0xd6000000;
+}
+
+bool interpret_arm64_latch(struct interpret_latch *ret, u64 from, u64 inside, u32 *insns,
+			   interpret_read_fn read, void *context)
+{
+	struct machine m;
+	u64 pc = from;
+
+	interpret_memory_init(&m.memory, read, context);
+	for (ret->start = from; *insns > 0; --*insns) {
+		if (!code_fetch(&m, pc))
+			return false;
+		if (is_conditional(&m) && pc + signed_field(&m, 5, 19) * 4 <= inside) {
+			ret->branch = pc;
+			ret->next = pc + 4;
+			return true;
+		}
+		pc += 4;
+		if (is_conditional(&m) || is_transfer(&m))
+			ret->start = pc;
+	}
+	return false;
 }

@@ -11,6 +11,8 @@ void interpret_memory_init(struct interpret_memory *memory, interpret_read_fn re
 	memory->code_bytes = 0;
 	memory->slots = 0;
 	memory->hidden = false;
+	memory->stack = 0;
+	memory->stack_bytes = 0;
 }
 
 /* Read code up to the end of the page, and beyond only if an instruction could need it. */
@@ -61,6 +63,11 @@ static bool slot_load(const struct interpret_slot *slot, u64 address, u32 bytes,
 	return true;
 }
 
+static bool in_stack(const struct interpret_memory *memory, u64 address)
+{
+	return address - memory->stack < memory->stack_bytes;
+}
+
 bool interpret_memory_load(struct interpret_memory *memory, u64 address, u32 bytes, u64 *value)
 {
 	u32 i;
@@ -70,7 +77,7 @@ bool interpret_memory_load(struct interpret_memory *memory, u64 address, u32 byt
 		if (overlaps(&memory->slot[i], address, bytes))
 			return slot_load(&memory->slot[i], address, bytes, value);
 	}
-	if (memory->hidden)
+	if (memory->hidden && !in_stack(memory, address))
 		return false;
 	if (memory->read(memory->context, address, value, bytes))
 		return true;
@@ -78,19 +85,36 @@ bool interpret_memory_load(struct interpret_memory *memory, u64 address, u32 byt
 	return false;
 }
 
-static struct interpret_slot *slot_new(struct interpret_memory *memory)
+static void slot_remove(struct interpret_memory *memory, u32 number)
 {
+	memory->slots--;
+	memmove(&memory->slot[number], &memory->slot[number + 1],
+		(memory->slots - number) * sizeof(memory->slot[0]));
+}
+
+/* A store to the same bytes replaces an older one. */
+static struct interpret_slot *slot_new(struct interpret_memory *memory, u64 address, u32 bytes)
+{
+	u32 i;
+
+	for (i = 0; i < memory->slots; i++) {
+		if (memory->slot[i].address == address && memory->slot[i].bytes == bytes) {
+			slot_remove(memory, i);
+			break;
+		}
+	}
 	if (memory->slots == INTERPRET_SLOTS) {
 		memory->hidden = true;
-		memory->slots--;
-		memmove(memory->slot, memory->slot + 1, memory->slots * sizeof(memory->slot[0]));
+		if (in_stack(memory, memory->slot[0].address))
+			memory->stack_bytes = 0;
+		slot_remove(memory, 0);
 	}
 	return &memory->slot[memory->slots++];
 }
 
 void interpret_memory_store(struct interpret_memory *memory, u64 address, u32 bytes, u64 value)
 {
-	struct interpret_slot *slot = slot_new(memory);
+	struct interpret_slot *slot = slot_new(memory, address, bytes);
 
 	slot->address = address;
 	slot->bytes = bytes;
@@ -100,7 +124,7 @@ void interpret_memory_store(struct interpret_memory *memory, u64 address, u32 by
 
 void interpret_memory_smear(struct interpret_memory *memory, u64 address, u32 bytes)
 {
-	struct interpret_slot *slot = slot_new(memory);
+	struct interpret_slot *slot = slot_new(memory, address, bytes);
 
 	slot->address = address;
 	slot->bytes = bytes;
@@ -112,4 +136,24 @@ void interpret_memory_hide(struct interpret_memory *memory)
 {
 	memory->slots = 0;
 	memory->hidden = true;
+}
+
+void interpret_memory_protect(struct interpret_memory *memory, u64 stack)
+{
+	memory->stack = stack;
+	memory->stack_bytes = INTERPRET_STACK_BYTES;
+}
+
+void interpret_memory_skip(struct interpret_memory *memory)
+{
+	u32 i, kept = 0;
+
+	memory->hidden |= memory->slots > 0;
+	for (i = 0; i < memory->slots; i++) {
+		if (!in_stack(memory, memory->slot[i].address))
+			continue;
+		memory->slot[kept] = memory->slot[i];
+		memory->slot[kept++].known = false;
+	}
+	memory->slots = kept;
 }

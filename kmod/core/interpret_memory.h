@@ -4,7 +4,8 @@
  * own stores, which take precedence over the memory read.
  *
  * A store of an unknown value hides the previous contents; a store to an unknown address hides all
- * memory. When the oldest store is evicted from its slot, it hides all memory, too.
+ * memory. When the oldest store is evicted from its slot, it hides all memory, too. Exception: if
+ * the stack was protected (interpret_memory_protect()), only evicted stores to it hide it.
  */
 #ifndef DCPI_INTERPRET_MEMORY_H
 #define DCPI_INTERPRET_MEMORY_H
@@ -13,6 +14,7 @@
 
 #define INTERPRET_SLOTS 6
 #define INTERPRET_CODE_BYTES 64
+#define INTERPRET_STACK_BYTES 65536
 
 /** struct interpret_slot - stored bytes; more than 8 are never known */
 struct interpret_slot {
@@ -25,6 +27,7 @@ struct interpret_slot {
 /**
  * struct interpret_memory - fields are private
  * @hidden: memory that is read can no longer be relied on; the slots can
+ * @stack, @stack_bytes: this memory can, nevertheless
  */
 struct interpret_memory {
 	interpret_read_fn read;
@@ -33,6 +36,8 @@ struct interpret_memory {
 	u32 code_bytes;
 	u32 slots;
 	bool hidden;
+	u64 stack;
+	u64 stack_bytes;
 	u8 code[INTERPRET_CODE_BYTES];
 	struct interpret_slot slot[INTERPRET_SLOTS];
 };
@@ -67,6 +72,15 @@ void interpret_memory_store(struct interpret_memory *memory, u64 address, u32 by
 
 /** interpret_memory_smear() - remember a store of any number of bytes of unknown value */
 void interpret_memory_smear(struct interpret_memory *memory, u64 address, u32 bytes);
+
+/**
+ * interpret_memory_protect() - assume that stores to unknown addresses do not change the stack
+ * @stack: the stack pointer; at most the INTERPRET_STACK_BYTES above it are the stack
+ */
+void interpret_memory_protect(struct interpret_memory *memory, u64 stack);
+
+/** interpret_memory_skip() - record that the stores so far were repeated, to other addresses */
+void interpret_memory_skip(struct interpret_memory *memory);
 
 /** interpret_memory_hide() - record that any memory may have been overwritten */
 void interpret_memory_hide(struct interpret_memory *memory);

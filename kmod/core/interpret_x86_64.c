@@ -135,19 +135,24 @@ enum step x86_step(struct machine *m)
 	return result == STEP_UNSUPPORTED ? rest(m) : result;
 }
 
+static void registers_begin(struct machine *m)
+{
+	u32 i;
+
+	for (i = 0; i < X86_REGISTERS; i++)
+		m->known[i] = m->state->known >> i & 1 ? 0xff : 0;
+}
+
 /* The structure is not cleared entirely: that would cost more than a step. */
 void x86_machine_init(struct machine *m, struct interpret_state *state, interpret_read_fn read,
 		      void *context)
 {
-	u32 i;
-
 	m->state = state;
 	m->conditional = false;
 	m->has_result = false;
 	m->result = 0;
 	interpret_memory_init(&m->memory, read, context);
-	for (i = 0; i < X86_REGISTERS; i++)
-		m->known[i] = m->state->known >> i & 1 ? 0xff : 0;
+	registers_begin(m);
 }
 
 static void registers_end(struct machine *m)
@@ -225,10 +230,99 @@ enum interpret_end interpret_x86_64_path(struct interpret_state *state, interpre
 	return end;
 }
 
+/* Return: true if the walk continues after an edge. */
+static bool edge_visit(struct machine *m, const struct interpret_edge *edge,
+		       const struct interpret_visitor *visitor)
+{
+	bool skipped = false;
+
+	registers_end(m);
+	if (!visitor->visit(visitor->context, m->state, edge, &skipped))
+		return false;
+	if (skipped) {
+		registers_begin(m);
+		x86_forget_flags(m, FLAGS_ALL);
+		interpret_memory_skip(&m->memory);
+	}
+	return true;
+}
+
+enum interpret_end interpret_x86_64_walk(struct interpret_state *state, interpret_read_fn read,
+					 void *context, const struct interpret_visitor *visitor)
+{
+	struct machine m;
+	struct interpret_edge edge;
+	enum interpret_end end;
+	u32 steps = 0;
+
+	x86_machine_init(&m, state, read, context);
+	interpret_memory_protect(&m.memory, state->reg[REG_RSP]);
+	do {
+		m.conditional = false;
+		end = run(&m, &edge);
+		steps += edge.steps;
+		if (end == INTERPRET_EDGE && !edge_visit(&m, &edge, visitor))
+			break;
+	} while ((end == INTERPRET_EDGE || end == INTERPRET_TOO_LONG) && steps < visitor->steps);
+	registers_end(&m);
+	return end;
+}
+
 enum interpret_end interpret_x86_64(struct interpret_state *state, interpret_read_fn read,
 				    void *context, struct interpret_edge *edge)
 {
 	u32 count;
 
 	return interpret_x86_64_path(state, read, context, edge, 1, &count);
+}
+
+static bool is_conditional(const struct x86_insn *insn)
+{
+	if (insn->encoding != X86_LEGACY)
+		return false;
+	if (insn->map == 0)
+		return (insn->opcode & 0xf0) == 0x70 || (insn->opcode & 0xfc) == 0xe0;
+	return insn->map == 1 && (insn->opcode & 0xf0) == 0x80;
+}
+
+/* Direct and indirect jumps and calls, and returns. */
+static bool is_transfer(const struct x86_insn *insn)
+{
+	if (insn->encoding != X86_LEGACY || insn->map != 0)
+		return false;
+	switch (insn->opcode) {
+	case 0xc2:
+	case 0xc3:
+	case 0xe8:
+	case 0xe9:
+	case 0xeb:
+		return true;
+	case 0xff:
+		return (insn->reg & 7) == 2 || (insn->reg & 7) == 4;
+	default:
+		return false;
+	}
+}
+
+bool interpret_x86_64_latch(struct interpret_latch *ret, u64 from, u64 inside, u32 *insns,
+			    interpret_read_fn read, void *context)
+{
+	struct interpret_state state = {.pc = from};
+	enum interpret_end end;
+	struct machine m;
+
+	x86_machine_init(&m, &state, read, context);
+	for (ret->start = from; *insns > 0; --*insns) {
+		if (!x86_fetch(&m, &end))
+			return false;
+		if (is_conditional(&m.insn) && m.next + m.insn.immediate <= inside) {
+			ret->branch = state.pc;
+			ret->next = m.next;
+			return true;
+		}
+		if (is_conditional(&m.insn) || is_transfer(&m.insn))
+			ret->start = m.next;
+		state.pc = m.next;
+	}
+	return false;
 }

@@ -114,6 +114,28 @@ static void unknown_samples_are_not_near_the_end(void **state)
 	assert_true(fabs(log(all.probability * 1000)) < 2 * sqrt(all.variance));
 }
 
+/* The number of samples with one execution left may be known, too. */
+static void last_iterations_may_be_known(void **state)
+{
+	static const unsigned int trips[] = {1, 2, 3, 20, 1000};
+	struct loop_exit exit;
+
+	(void)state;
+	for (size_t k = 0; k < sizeof(trips) / sizeof(trips[0]); k++) {
+		begin();
+		for (int i = 0; i < 2000; i++) {
+			unsigned int remaining = 1 + (unsigned int)rand() % trips[k];
+
+			counts[remaining == 1 ? PROFILE_REMAINING_ONE
+					      : (unsigned int)(PROFILE_REMAINING_PER_OCTAVE *
+							       log2(remaining))]++;
+		}
+		assert_true(loop_exit_measure(&exit, counts, 0));
+		assert_true(exit.probability < 1);
+		assert_true(fabs(exit.probability * trips[k] - 1) < 0.1);
+	}
+}
+
 /* Samples with one execution left are unknown, and change nothing. */
 static void last_iterations_are_no_unknown_samples(void **state)
 {
@@ -197,6 +219,7 @@ int main(void)
 		cmocka_unit_test(few_samples_measure_nothing),
 		cmocka_unit_test(other_exits_leave_many_executions),
 		cmocka_unit_test(unknown_samples_are_not_near_the_end),
+		cmocka_unit_test(last_iterations_may_be_known),
 		cmocka_unit_test(last_iterations_are_no_unknown_samples),
 		cmocka_unit_test(branches_that_count_are_measured),
 		cmocka_unit_test(other_branches_are_not),

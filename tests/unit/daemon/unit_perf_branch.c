@@ -16,6 +16,7 @@
 
 #include "daemon/source/bpf/branch_snapshot.h"
 #include "daemon/source/perf_branch.h"
+#include "db/profile.h"
 #include "daemon/source/perf_registers.h"
 #include "daemon/source/perf_slot.h"
 #include "daemon/source/source.h"
@@ -49,13 +50,13 @@ struct tally {
 
 /* The edges that follow a record of perf. */
 static uint32_t record_follow(struct perf_branch *branch, uint64_t version,
-			      const struct perf_sample *sample, struct interpret_edge *edges)
+			      const struct perf_sample *sample, struct branch_ahead *ahead)
 {
 	struct dcpi_snapshot snapshot;
 	uint64_t stuck;
 
 	return perf_registers_read(&snapshot, sample)
-		       ? perf_branch_follow(branch, version, &snapshot, edges, &stuck, NULL)
+		       ? perf_branch_follow(branch, version, &snapshot, ahead, &stuck, NULL)
 		       : 0;
 }
 
@@ -149,19 +150,20 @@ static bool visit(void *context, pid_t pid, const struct user_regs_struct *stopp
 	struct tally *tally = context;
 	struct user_regs_struct regs = *stopped;
 	struct record record = record_of(pid, stopped);
-	struct interpret_edge edges[PERF_BRANCH_EDGES], known[PERF_BRANCH_EDGES];
+	struct branch_ahead ahead, known;
 	struct branch_snapshot snapshot;
 	uint32_t count, known_count;
 	uint64_t stuck;
 
 	tally->visits++;
 	snapshot_of(&snapshot, pid, stopped);
-	count = perf_branch_follow(&tally->followed, 1, &snapshot.head, edges, &stuck, NULL);
-	known_count = record_follow(&tally->branch, 1, &record.sample, known);
+	count = perf_branch_follow(&tally->followed, 1, &snapshot.head, &ahead, &stuck, NULL);
+	known_count = record_follow(&tally->branch, 1, &record.sample, &known);
 	assert_true(known_count <= count);
 	for (uint32_t e = 0; e < known_count; e++)
-		assert_true(known[e].from == edges[e].from && known[e].to == edges[e].to);
-	switch (follow(pid, &regs, edges, count)) {
+		assert_true(known.near[e].from == ahead.near[e].from &&
+			    known.near[e].to == ahead.near[e].to);
+	switch (follow(pid, &regs, ahead.near, count)) {
 	case TAKEN:
 		break;
 	case NOT_TAKEN:
@@ -211,22 +213,22 @@ static void refuses_what_is_not_there(void **state)
 	static const struct user_regs_struct regs = {.rip = 1};
 	struct perf_branch branch = {0};
 	struct record record = record_of(1, &regs);
-	struct interpret_edge edges[PERF_BRANCH_EDGES];
+	struct branch_ahead ahead;
 	size_t size;
 
 	(void)state;
 	for (size = 0; size < sizeof(record); size += 8) {
 		record.sample.header.size = (uint16_t)size;
-		assert_int_equal(record_follow(&branch, 1, &record.sample, edges), 0);
+		assert_int_equal(record_follow(&branch, 1, &record.sample, &ahead), 0);
 	}
 	record.sample.header.size = sizeof(record);
 	record.abi = PERF_SAMPLE_REGS_ABI_32;
-	assert_int_equal(record_follow(&branch, 1, &record.sample, edges), 0);
+	assert_int_equal(record_follow(&branch, 1, &record.sample, &ahead), 0);
 	record.abi = PERF_SAMPLE_REGS_ABI_NONE;
-	assert_int_equal(record_follow(&branch, 1, &record.sample, edges), 0);
+	assert_int_equal(record_follow(&branch, 1, &record.sample, &ahead), 0);
 	assert_int_equal(branch.tried, 0);
 	record = record_of(INT32_MAX, &regs);
-	assert_int_equal(record_follow(&branch, 1, &record.sample, edges), 0);
+	assert_int_equal(record_follow(&branch, 1, &record.sample, &ahead), 0);
 	perf_branch_deinit(&branch);
 }
 
@@ -235,7 +237,7 @@ static void reads_no_stack(void **state)
 {
 	static const uint8_t code[] = {0x58, 0x85, 0xc0, 0x75, 0x00}; /* pop; test; jne */
 	struct user_regs_struct regs = {.rip = (uintptr_t)code};
-	struct interpret_edge edges[PERF_BRANCH_EDGES];
+	struct branch_ahead ahead;
 	uint64_t stack[2] = {1, 1};
 	struct perf_branch branch = {0};
 	struct record record;
@@ -244,15 +246,15 @@ static void reads_no_stack(void **state)
 	touch(code);
 	regs.rsp = (uintptr_t)stack;
 	record = record_of(getpid(), &regs);
-	assert_int_equal(record_follow(&branch, 1, &record.sample, edges), 0);
+	assert_int_equal(record_follow(&branch, 1, &record.sample, &ahead), 0);
 	regs.rip++; /* without the pop it is known */
 	record = record_of(getpid(), &regs);
-	assert_true(record_follow(&branch, 1, &record.sample, edges) >= 1);
-	assert_int_equal(edges[0].from, (uintptr_t)code + 3);
-	assert_int_equal(edges[0].to, (uintptr_t)code + 5);
+	assert_true(record_follow(&branch, 1, &record.sample, &ahead) >= 1);
+	assert_int_equal(ahead.near[0].from, (uintptr_t)code + 3);
+	assert_int_equal(ahead.near[0].to, (uintptr_t)code + 5);
 	/* If its PC is marked as exact, the registers are from another place. */
 	record.sample.header.misc = PERF_RECORD_MISC_USER | PERF_RECORD_MISC_EXACT_IP;
-	assert_int_equal(record_follow(&branch, 1, &record.sample, edges), 0);
+	assert_int_equal(record_follow(&branch, 1, &record.sample, &ahead), 0);
 	perf_branch_deinit(&branch);
 }
 
@@ -266,7 +268,7 @@ static void snapshots_bring_the_stack(void **state)
 					   .head.known = 1U << 4,
 					   .head.registers[4] = 0x1007c,
 					   .head.pieces = 2};
-	struct interpret_edge edges[PERF_BRANCH_EDGES];
+	struct branch_ahead ahead;
 	struct perf_branch branch = {0};
 
 	(void)state;
@@ -278,7 +280,7 @@ static void snapshots_bring_the_stack(void **state)
 
 		snapshot.piece[0].address = addresses[i][0];
 		snapshot.piece[1].address = addresses[i][1];
-		count = perf_branch_follow(&branch, 1, &snapshot.head, edges, &stuck, NULL);
+		count = perf_branch_follow(&branch, 1, &snapshot.head, &ahead, &stuck, NULL);
 		assert_true(i == 1 ? count >= 1 : count == 0);
 	}
 	perf_branch_deinit(&branch);
@@ -307,24 +309,24 @@ static void code_is_read_once_a_version(void **state)
 					   .head.pc = (uintptr_t)at,
 					   .head.known = 1,
 					   .head.registers[0] = 1};
-	struct interpret_edge edges[PERF_BRANCH_EDGES];
+	struct branch_ahead ahead;
 	struct perf_branch branch = {0};
 
 	(void)state;
 	code_map(at, jumps[0], sizeof(jumps[0]));
-	assert_true(perf_branch_follow(&branch, 1, &snapshot.head, edges, &stuck, NULL) >= 1);
-	assert_true(edges[0].from == from && edges[0].to == from + 2 + 0x10);
+	assert_true(perf_branch_follow(&branch, 1, &snapshot.head, &ahead, &stuck, NULL) >= 1);
+	assert_true(ahead.near[0].from == from && ahead.near[0].to == from + 2 + 0x10);
 	code_map(at, jumps[1], sizeof(jumps[1]));
-	assert_true(perf_branch_follow(&branch, 1, &snapshot.head, edges, &stuck, NULL) >= 1);
-	assert_true(edges[0].from == from && edges[0].to == from + 2 + 0x10);
-	assert_true(perf_branch_follow(&branch, 2, &snapshot.head, edges, &stuck, NULL) >= 1);
-	assert_true(edges[0].from == from && edges[0].to == from + 2);
+	assert_true(perf_branch_follow(&branch, 1, &snapshot.head, &ahead, &stuck, NULL) >= 1);
+	assert_true(ahead.near[0].from == from && ahead.near[0].to == from + 2 + 0x10);
+	assert_true(perf_branch_follow(&branch, 2, &snapshot.head, &ahead, &stuck, NULL) >= 1);
+	assert_true(ahead.near[0].from == from && ahead.near[0].to == from + 2);
 	code_map(at, jumps[0], sizeof(jumps[0]));
 	perf_branch_refresh(&branch);
-	assert_true(perf_branch_follow(&branch, 2, &snapshot.head, edges, &stuck, NULL) >= 1);
-	assert_true(edges[0].from == from && edges[0].to == from + 2 + 0x10);
+	assert_true(perf_branch_follow(&branch, 2, &snapshot.head, &ahead, &stuck, NULL) >= 1);
+	assert_true(ahead.near[0].from == from && ahead.near[0].to == from + 2 + 0x10);
 	munmap(at, 4096);
-	assert_int_equal(perf_branch_follow(&branch, 3, &snapshot.head, edges, &stuck, NULL), 0);
+	assert_int_equal(perf_branch_follow(&branch, 3, &snapshot.head, &ahead, &stuck, NULL), 0);
 	perf_branch_deinit(&branch);
 }
 
@@ -337,7 +339,7 @@ static void fetches_nothing(void **state)
 					   .head.pc = (uintptr_t)at,
 					   .head.known = 1,
 					   .head.registers[0] = 1};
-	struct interpret_edge edges[PERF_BRANCH_EDGES];
+	struct branch_ahead ahead;
 	struct perf_branch branch = {0};
 	uint64_t stuck;
 
@@ -345,10 +347,10 @@ static void fetches_nothing(void **state)
 	touch(code);
 	code_map(at, code, sizeof(code));
 	assert_int_equal(madvise(at, 4096, MADV_DONTNEED), 0);
-	assert_int_equal(perf_branch_follow(&branch, 1, &snapshot.head, edges, &stuck, NULL), 0);
-	assert_int_equal(perf_branch_follow(&branch, 1, &snapshot.head, edges, &stuck, NULL), 0);
+	assert_int_equal(perf_branch_follow(&branch, 1, &snapshot.head, &ahead, &stuck, NULL), 0);
+	assert_int_equal(perf_branch_follow(&branch, 1, &snapshot.head, &ahead, &stuck, NULL), 0);
 	touch(at);
-	assert_true(perf_branch_follow(&branch, 1, &snapshot.head, edges, &stuck, NULL) >= 1);
+	assert_true(perf_branch_follow(&branch, 1, &snapshot.head, &ahead, &stuck, NULL) >= 1);
 	munmap(at, 4096);
 	perf_branch_deinit(&branch);
 }
@@ -358,7 +360,7 @@ static void reads_what_other_threads_have(void **state)
 {
 	static const uint8_t code[] = {0x85, 0xc0, 0x75, 0x00}; /* test; jne */
 	struct user_regs_struct regs = {.rip = (uintptr_t)code};
-	struct interpret_edge edges[PERF_BRANCH_EDGES];
+	struct branch_ahead ahead;
 	struct perf_branch branch = {0};
 	struct record record;
 	uint32_t count;
@@ -368,11 +370,11 @@ static void reads_what_other_threads_have(void **state)
 	touch(code);
 	pid = leaderless_start(code);
 	record = record_of(pid, &regs);
-	count = record_follow(&branch, 1, &record.sample, edges);
+	count = record_follow(&branch, 1, &record.sample, &ahead);
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 	assert_true(count >= 1);
-	assert_int_equal(edges[0].from, (uintptr_t)code + 2);
+	assert_int_equal(ahead.near[0].from, (uintptr_t)code + 2);
 	perf_branch_deinit(&branch);
 }
 
@@ -382,7 +384,7 @@ static void mappings_take_no_more_than_their_time(void **state)
 	static const uint8_t code[] = {0x85, 0xc0, 0x75, 0x00}; /* test; jne */
 	struct user_regs_struct regs = {.rip = (uintptr_t)code};
 	struct record record = record_of(getpid(), &regs);
-	struct interpret_edge edges[PERF_BRANCH_EDGES];
+	struct branch_ahead ahead;
 	struct perf_branch branch = {0};
 	uint64_t second;
 	uint32_t count;
@@ -394,11 +396,11 @@ static void mappings_take_no_more_than_their_time(void **state)
 		branch.read_second = second;
 		branch.read_ns = PERF_BRANCH_READ_NS - 1;
 		branch.tried = branch.untried = 0;
-		count = record_follow(&branch, 1, &record.sample, edges);
+		count = record_follow(&branch, 1, &record.sample, &ahead);
 		/* Code already read is used, independent of the time that reading took. */
-		count += record_follow(&branch, 1, &record.sample, edges) >= 1;
+		count += record_follow(&branch, 1, &record.sample, &ahead) >= 1;
 		assert_true(branch.read_ns >= PERF_BRANCH_READ_NS);
-		record_follow(&branch, 2, &record.sample, edges);
+		record_follow(&branch, 2, &record.sample, &ahead);
 	} while (clock_monotonic_ns() / NS_PER_SECOND != second);
 	assert_true(count >= 2);
 	assert_int_equal(branch.tried, 2);
@@ -411,14 +413,14 @@ static void mappings_take_no_more_than_their_time(void **state)
 		branch.untried = 0;
 		/* Further code of a known process is not read either. */
 		memset(branch.process[0].blocks, 0, sizeof(branch.process[0].blocks));
-		count = record_follow(&branch, 1, &record.sample, edges);
-		record_follow(&branch, 3, &record.sample, edges);
+		count = record_follow(&branch, 1, &record.sample, &ahead);
+		record_follow(&branch, 3, &record.sample, &ahead);
 	} while (clock_monotonic_ns() / NS_PER_SECOND != second);
 	assert_int_equal(count, 0);
 	assert_int_equal(branch.untried, 1);
 	branch.read_second--;
 	branch.wait_ns = UINT64_MAX; /* of another second */
-	assert_true(record_follow(&branch, 2, &record.sample, edges) >= 1);
+	assert_true(record_follow(&branch, 2, &record.sample, &ahead) >= 1);
 	assert_int_equal(branch.untried, 1);
 	perf_branch_deinit(&branch);
 }
@@ -453,7 +455,7 @@ static void probes_hide_no_branch(void **state)
 					   .head.known = 1,
 					   .head.registers[0] = 1,
 					   .head.pieces = 2};
-	struct interpret_edge edges[PERF_BRANCH_EDGES];
+	struct branch_ahead ahead;
 	struct perf_branch branch = {0};
 	uint8_t was = *branch_of_file;
 	uint64_t stuck;
@@ -470,21 +472,83 @@ static void probes_hide_no_branch(void **state)
 		if (in_process)
 			byte_put(branch_of_file, 0xcc);
 		perf_branch_refresh(&branch);
-		assert_true(perf_branch_follow(&branch, 1, &snapshot.head, edges, &stuck, NULL) >=
+		assert_true(perf_branch_follow(&branch, 1, &snapshot.head, &ahead, &stuck, NULL) >=
 			    1);
-		assert_int_equal(edges[0].from, (uintptr_t)branch_of_file);
-		assert_int_equal(edges[0].to, (uintptr_t)branch_of_file + 3);
+		assert_int_equal(ahead.near[0].from, (uintptr_t)branch_of_file);
+		assert_int_equal(ahead.near[0].to, (uintptr_t)branch_of_file + 3);
 	}
 	byte_put(branch_of_file, was);
 	perf_branch_deinit(&branch);
 }
 
+/* Two loops, and a branch between their ends that depends on memory. Not called. */
+extern uint8_t loops_begin[], loops_inner[], loops_outer[];
+__asm__(".text\n"
+	".globl loops_begin, loops_inner, loops_outer\n"
+	"loops_begin:\n"
+	"	mov $500, %edx\n"
+	"1:	sub $1, %edx\n"
+	"loops_inner:\n"
+	"	jne 1b\n"
+	"	cmpl $0, (%rsi)\n"
+	"	jne 2f\n"
+	"	nop\n"
+	"2:	add $1, %rcx\n"
+	"	cmp %rdi, %rcx\n"
+	"loops_outer:\n"
+	"	jne loops_begin\n"
+	"	ret\n");
+
+/* Return: the class of the remaining executions of a branch; UINT32_MAX: not found */
+static uint32_t remaining_class(const struct branch_ahead *ahead, const uint8_t *branch)
+{
+	struct branch_remaining found[BRANCH_AHEAD_REMAINING];
+	uint32_t count = branch_ahead_remaining(ahead, found, 0);
+
+	for (uint32_t i = 0; i < count; i++) {
+		if (found[i].branch == (uintptr_t)branch)
+			return found[i].class;
+	}
+	return UINT32_MAX;
+}
+
+/* Outer loops are measured whether or not the interpretation reaches their ends. */
+static void outer_loops_have_remaining_executions(void **state)
+{
+	struct branch_snapshot snapshot = {.head.pid = (uint32_t)getpid(),
+					   .head.pc = (uintptr_t)loops_begin,
+					   .head.known = 1U << 1 | 1U << 6 | 1U << 7,
+					   .head.registers[6] = 0x10000,
+					   .head.registers[7] = 100,
+					   .head.pieces = 1};
+	struct perf_branch branch = {0};
+	struct branch_ahead ahead;
+	uint64_t stuck;
+
+	(void)state;
+	for (int known = 0; known < 2; known++) {
+		snapshot.piece[0].address = known ? 0x10000 : 0;
+		snapshot.head.registers[1] = 0;
+		assert_int_equal(
+			perf_branch_follow(&branch, 1, &snapshot.head, &ahead, &stuck, NULL),
+			BRANCH_AHEAD_NEAR);
+		/* 500 and 100 executions: the binary logarithms are 8.97 and 6.64. */
+		assert_int_equal(remaining_class(&ahead, loops_inner), 35);
+		assert_int_equal(remaining_class(&ahead, loops_outer), 26);
+		assert_int_equal(ahead.far_count, known ? 2 : 0);
+		snapshot.head.registers[1] = 99;
+		perf_branch_follow(&branch, 1, &snapshot.head, &ahead, &stuck, NULL);
+		assert_int_equal(remaining_class(&ahead, loops_outer), PROFILE_REMAINING_ONE);
+	}
+	perf_branch_deinit(&branch);
+}
+
 static void sample_take(void *context, const struct perf_sample *sample)
 {
-	struct interpret_edge edges[PERF_BRANCH_EDGES];
+	struct branch_ahead ahead;
 
 	if (sample->pid == (uint32_t)getpid())
-		record_follow(context, 1, sample, edges);
+		record_follow(context, 1, sample, &ahead);
 }
 
 /* Branches that depend only on registers. */
@@ -540,6 +604,7 @@ int main(void)
 		cmocka_unit_test(reads_what_other_threads_have),
 		cmocka_unit_test(mappings_take_no_more_than_their_time),
 		cmocka_unit_test(probes_hide_no_branch),
+		cmocka_unit_test(outer_loops_have_remaining_executions),
 		cmocka_unit_test(samples_bring_registers),
 	};
 
