@@ -2,7 +2,7 @@
 /*
  * Recordings of an image in an epoch: tables of numbers and the texts that they refer to, for one
  * mode. Rewritten programs record all modes (dcpix) except register pairs, footprints, call stacks,
- * off-CPU time and threads, which dcpid records.
+ * off-CPU time, threads and regions of data, which dcpid records.
  *
  * Numbers are at most PROFILE_RECORDING_VALUE_MAX. A text's number is its index in the recording.
  * The first table of each mode is its head: one row, about the whole. The enumerations below define
@@ -33,9 +33,10 @@ enum profile_recording_mode {
 	PROFILE_RECORDING_STACKS = 7,
 	PROFILE_RECORDING_OFF_CPU = 8,
 	PROFILE_RECORDING_THREADS = 9,
+	PROFILE_RECORDING_DATA = 10,
 };
 
-#define PROFILE_RECORDING_MODES 10
+#define PROFILE_RECORDING_MODES 11
 
 /** enum profile_recording_head - columns of each mode's first table; columns of the mode follow */
 enum profile_recording_head {
@@ -424,6 +425,58 @@ enum profile_threads_thread {
 	PROFILE_THREAD_STACKS,
 	PROFILE_THREAD_OFF_CPU_NS,
 	PROFILE_THREAD_COLUMNS,
+};
+
+/* --- regions of data ------------------------------------------------------ */
+
+/*
+ * The data that samples accessed, by region. Data in the image of a file is in the recording of
+ * that image. Data elsewhere is in the recording of the image with the instructions.
+ */
+enum profile_data_head {
+	PROFILE_DATA_LINE_BYTES = PROFILE_HEAD_OWN, /* units of the columns below */
+	PROFILE_DATA_PAGE_BYTES,
+	PROFILE_DATA_PLACE_BYTES,
+	PROFILE_DATA_HEAD_COLUMNS,
+};
+
+enum profile_data_table {
+	PROFILE_DATA_HEAD,
+	PROFILE_DATA_REGIONS, /* one row for each region with accesses */
+	PROFILE_DATA_PLACES,  /* a random selection of the accesses to PROFILE_REGION_IMAGE */
+	PROFILE_DATA_TABLES,
+};
+
+/** enum profile_region - the kind of memory at an address */
+enum profile_region {
+	PROFILE_REGION_UNKNOWN,	  /* the mappings of the process were not read in time */
+	PROFILE_REGION_STACK,	  /* of any thread */
+	PROFILE_REGION_HEAP,	  /* the program break */
+	PROFILE_REGION_ANONYMOUS, /* other private memory without a file */
+	PROFILE_REGION_SHARED,	  /* MAP_SHARED, with or without a file */
+	PROFILE_REGION_FILE,	  /* a private mapping of a file without code */
+	PROFILE_REGION_IMAGE,	  /* static data of a program or library */
+	PROFILE_REGIONS,
+};
+
+enum profile_data_region {
+	PROFILE_DATA_REGION, /* enum profile_region */
+	PROFILE_DATA_ACCESSES,
+	PROFILE_DATA_NEAREST, /* of these: accesses that the sampled time belongs to */
+	PROFILE_DATA_LINES,   /* PROFILE_DISTINCT_COLUMNS columns */
+	PROFILE_DATA_PAGES = PROFILE_DATA_LINES + PROFILE_DISTINCT_COLUMNS,
+	PROFILE_DATA_REGION_COLUMNS = PROFILE_DATA_PAGES + PROFILE_DISTINCT_COLUMNS,
+};
+
+enum profile_data_place {
+	/*
+	 * The data's ELF address, less the difference of address and offset of the image's code; in
+	 * units of PROFILE_DATA_PLACE_BYTES, by profile_signed_encode()
+	 */
+	PROFILE_PLACE_POSITION,
+	PROFILE_PLACE_ACCESSES,
+	PROFILE_PLACE_NEAREST,
+	PROFILE_PLACE_COLUMNS,
 };
 
 /* --- recordings ----------------------------------------------------------- */

@@ -22,11 +22,12 @@
 #include "tools/stacks/stack_listing.h"
 #include "tools/stacks/thread_listing.h"
 #include "tools/stats/diff_report.h"
+#include "tools/tally/data_listing.h"
 #include "tools/tally/edge_listing.h"
 #include "tools/tally/owner_listing.h"
 #include "tools/tally/sample_listing.h"
 
-/* Values of --by: those of a tally, BY_EDGE, those of an owner_tally, and BY_THREAD. */
+/* Values of --by: those of a tally, BY_EDGE, those of an owner_tally, BY_THREAD and BY_DATA. */
 enum by {
 	BY_PROCEDURE = TALLY_BY_PROCEDURE,
 	BY_IMAGE = TALLY_BY_IMAGE,
@@ -41,6 +42,7 @@ enum by {
 	BY_HOST,
 	BY_EPOCH,
 	BY_THREAD,
+	BY_DATA,
 	BY_NR,
 	BY_UNSET,
 };
@@ -59,6 +61,7 @@ static const char *const by_names[BY_NR] = {
 	[BY_HOST] = "host",
 	[BY_EPOCH] = "epoch",
 	[BY_THREAD] = "thread",
+	[BY_DATA] = "data",
 };
 
 enum {
@@ -74,7 +77,7 @@ enum {
 
 static const struct option_entry own_options[] = {
 	{KEY_BY, "by", "WHAT",
-	 "list by procedure, image, instruction, line, file, edge, unit, host, ..."},
+	 "list by procedure, image, instruction, line, file, edge, data, unit, host, ..."},
 	{KEY_INCLUSIVE, "inclusive", NULL,
 	 "list procedures including their callees, from call stacks"},
 	{KEY_CALLERS, "callers", "PROCEDURE", "list the callers of a procedure, from call stacks"},
@@ -108,6 +111,7 @@ struct prof {
 	struct stack_profile stack_profile;
 	struct stack_listing stack_lines;
 	struct thread_listing threads;
+	struct data_listing data;
 };
 
 static bool dcpiprof_set_view(struct prof *prof, int key, const char *argument)
@@ -199,6 +203,9 @@ static int dcpiprof_check_options(struct prof *prof, struct error *err)
 		prof->by = prof->cli.by_image ? BY_IMAGE : BY_PROCEDURE;
 	if (prof->by == BY_EDGE && (prof->cli.event_count > 0 || needs_owners(prof)))
 		return error_set(err, EINVAL, "edges are not stored by event, process or unit");
+	if (prof->by == BY_DATA && (prof->cli.event_count > 0 || prof->raw || needs_owners(prof)))
+		return error_set(err, EINVAL,
+				 "data is not stored by event, process or unit, nor with --raw");
 	if ((prof->by == BY_UNIT || prof->by == BY_CONTAINER) && needs_owners(prof))
 		return error_set(
 			err, EINVAL,
@@ -378,8 +385,19 @@ static int load_threads(struct prof *prof, struct error *err)
 	return r == 0 ? thread_listing_make(&prof->threads, prof->reader, &prof->cli, err) : r;
 }
 
+static int load_data(struct prof *prof, struct error *err)
+{
+	int r = event_choice_make(&prof->events, &prof->header, &prof->cli, err);
+
+	if (r == 0)
+		r = load_tally(prof, err);
+	return r == 0 ? data_listing_make(&prof->data, prof->reader, &prof->cli, err) : r;
+}
+
 static int dcpiprof_load(struct prof *prof, struct error *err)
 {
+	if (prof->by == BY_DATA)
+		return load_data(prof, err);
 	if (is_of_threads(prof))
 		return load_threads(prof, err);
 	if (prof->stacks)
@@ -391,6 +409,8 @@ static int dcpiprof_load(struct prof *prof, struct error *err)
 
 static struct report report_of(struct prof *prof, struct edge_listing *edges)
 {
+	if (prof->by == BY_DATA)
+		return data_listing_report(&prof->data);
 	if (is_of_threads(prof))
 		return thread_listing_report(&prof->threads);
 	if (prof->stacks)
@@ -482,6 +502,7 @@ int main(int argc, char **argv)
 	stack_listing_deinit(&prof.stack_lines);
 	stack_profile_deinit(&prof.stack_profile);
 	thread_listing_deinit(&prof.threads);
+	data_listing_deinit(&prof.data);
 	owner_listing_destroy(prof.owner_lines);
 	owner_tally_destroy(prof.owners);
 	tally_destroy(prof.tally);

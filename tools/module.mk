@@ -6,8 +6,8 @@ tool-src := $(addprefix tools/base/, columns.c flame_graph.c graphviz.c json_str
 tool-src += $(addprefix tools/report/, cli.c control_proxy.c epoch_list.c event_choice.c event_role.c \
 	event_scale.c file_broker.c fleet_database.c image_label.c image_symbols.c code_elf.c jit_hint.c output_file.c passed_over.c \
 	report.c report_header.c report_header_brief.c report_header_json.c recording_source.c sandboxed.c server_prefetch.c source_text.c \
-	symbol_cache.c procedure_classes.c profiler_class.c)
-tool-src += $(addprefix tools/tally/, build_match.c edge_listing.c edge_tally.c \
+	stored_extent.c symbol_cache.c procedure_classes.c profiler_class.c)
+tool-src += $(addprefix tools/tally/, build_match.c data_listing.c edge_listing.c edge_tally.c \
 	owner_excluded.c owner_listing.c owner_tally.c program_match.c sample_listing.c sample_sets.c tally.c \
 	tally_config.c tally_images.c tally_places.c tally_procedures.c tally_row.c tally_state.c)
 tool-src += $(addprefix tools/annotate/, calc_blocks.c calc_bubbles.c calc_cells.c calc_events.c calc_evidence.c \

@@ -274,6 +274,42 @@ int elf_symbols_visit(const struct elf_file *file, unsigned int type, elf_symbol
 	return r;
 }
 
+static bool data_symbol_read(struct symbol_table *table, const struct elf_file *file, int i,
+			     struct elf_symbol *ret)
+{
+	GElf_Sym symbol;
+
+	if (gelf_getsym(table->symbols, i, &symbol) == NULL ||
+	    GELF_ST_TYPE(symbol.st_info) != STT_OBJECT || symbol.st_shndx == SHN_UNDEF ||
+	    symbol.st_size == 0 || symbol.st_value > UINT64_MAX - symbol.st_size)
+		return false;
+	*ret = (struct elf_symbol){
+		.address = symbol.st_value,
+		.bytes = symbol.st_size,
+		.rank = GELF_ST_BIND(symbol.st_info) == STB_LOCAL,
+		.name = symbol_name(table, file, &symbol),
+	};
+	return ret->name != NULL && ret->name[0] != '\0';
+}
+
+int elf_symbols_data(const struct elf_file *file, unsigned int type, elf_symbol_fn visit,
+		     void *context)
+{
+	struct symbol_table table;
+	int r = 0;
+
+	if (open_table(&table, file, type) && !table.segments) {
+		for (size_t i = 1; r == 0 && i < table.count; i++) {
+			struct elf_symbol symbol;
+
+			if (data_symbol_read(&table, file, (int)i, &symbol))
+				r = visit(context, &symbol);
+		}
+	}
+	close_table(&table);
+	return r;
+}
+
 bool elf_symbols_present(const struct elf_file *file, unsigned int type)
 {
 	struct symbol_table table;

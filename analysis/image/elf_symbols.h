@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The code symbols of an ELF file's symbol tables. */
+/* The symbols of code and of data in an ELF file's symbol tables. */
 #ifndef DCPI_ELF_SYMBOLS_H
 #define DCPI_ELF_SYMBOLS_H
 
@@ -43,6 +43,16 @@ typedef int (*elf_symbol_fn)(void *context, const struct elf_symbol *symbol);
  */
 int elf_symbols_visit(const struct elf_file *file, unsigned int type, elf_symbol_fn visit,
 		      void *context);
+
+/**
+ * elf_symbols_data() - visit all symbols of data with a size, in the file's order
+ *
+ * Thread-local variables are not among them: their values are offsets in a thread's block.
+ *
+ * Return: as elf_symbols_visit(). Nothing is visited if the file has no section headers.
+ */
+int elf_symbols_data(const struct elf_file *file, unsigned int type, elf_symbol_fn visit,
+		     void *context);
 
 /** elf_symbols_present() - return true if there is a non-empty table of a type. */
 bool elf_symbols_present(const struct elf_file *file, unsigned int type);

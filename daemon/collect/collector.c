@@ -20,12 +20,14 @@
 #include "daemon/collect/collector_slices.h"
 #include "daemon/collect/collector_stacks.h"
 #include "daemon/collect/collector_state.h"
+#include "daemon/collect/data_spaces.h"
 #include "daemon/collect/edge_accumulate.h"
 #include "daemon/collect/matcher.h"
 #include "daemon/collect/merge.h"
 #include "daemon/collect/footprint_store.h"
 #include "daemon/collect/image_names.h"
 #include "daemon/collect/pair_store.h"
+#include "daemon/collect/region_store.h"
 #include "daemon/collect/stack_unwinder.h"
 #include "daemon/collect/thread_store.h"
 #include "daemon/collect/rate_limit.h"
@@ -419,7 +421,10 @@ static int parts_open(struct collector *collector, struct error *err)
 	if (rc == 0) {
 		collector->pairs = pair_store_create();
 		collector->footprints = footprint_store_create();
-		if (collector->pairs == NULL || collector->footprints == NULL)
+		collector->regions = region_store_create();
+		collector->spaces = data_spaces_create();
+		if (collector->pairs == NULL || collector->footprints == NULL ||
+		    collector->regions == NULL || collector->spaces == NULL)
 			rc = error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	}
 	if (rc == 0)
@@ -502,6 +507,8 @@ void collector_close(struct collector *collector)
 	edge_accumulate_destroy(collector->edges);
 	pair_store_destroy(collector->pairs);
 	footprint_store_destroy(collector->footprints);
+	region_store_destroy(collector->regions);
+	data_spaces_destroy(collector->spaces);
 	stack_unwinder_destroy(collector->stacks);
 	thread_store_destroy(collector->threads);
 	off_cpu_close(collector->off_cpu);
@@ -551,10 +558,11 @@ void collector_status(struct collector *collector, struct collector_status *stat
 	status->entries = collector->entries;
 	status->images = image_table_used(matcher_images(collector->matcher));
 	status->processes = matcher_processes(collector->matcher, &map_bytes);
-	status->memory_bytes = accumulate_bytes(collector->accumulate) +
-			       edge_accumulate_bytes(collector->edges) +
-			       pair_store_bytes(collector->pairs) +
-			       footprint_store_bytes(collector->footprints) + map_bytes;
+	status->memory_bytes =
+		accumulate_bytes(collector->accumulate) + edge_accumulate_bytes(collector->edges) +
+		pair_store_bytes(collector->pairs) + footprint_store_bytes(collector->footprints) +
+		region_store_bytes(collector->regions) + data_spaces_bytes(collector->spaces) +
+		map_bytes;
 	if (collector->stacks != NULL)
 		status->memory_bytes += stack_unwinder_bytes(collector->stacks) +
 					thread_store_bytes(collector->threads);

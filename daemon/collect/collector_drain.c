@@ -4,10 +4,12 @@
 #include <string.h>
 
 #include "daemon/collect/accumulate.h"
+#include "daemon/collect/data_spaces.h"
 #include "daemon/collect/edge_accumulate.h"
 #include "daemon/collect/footprint_store.h"
 #include "daemon/collect/matcher.h"
 #include "daemon/collect/pair_store.h"
+#include "daemon/collect/region_store.h"
 #include "daemon/collect/stack_unwinder.h"
 #include "daemon/collect/thread_store.h"
 #include "daemon/image/image_table.h"
@@ -160,6 +162,39 @@ static void pair_take(void *context, const struct source_pair *pair)
 	pair_store_add(collector->pairs, from.image, &stored);
 }
 
+/* @image: of the instruction. In a replay, the processes of the samples no longer exist. */
+static void region_add(struct collector *collector, const struct source_access *access,
+		       uint32_t image)
+{
+	struct region_access added = {
+		.image = image,
+		.region = PROFILE_REGION_STACK,
+		.address = access->address,
+		.space = dcpi_tag_pid(access->tag),
+		.nearest = access->nearest,
+	};
+	struct data_place data;
+	struct image_place code;
+
+	if (collector->config.replay != NULL)
+		return;
+	if (!access->stack) {
+		data = data_spaces_find(collector->spaces, access->tag, access->address);
+		added.region = data.region;
+	}
+	if (added.region == PROFILE_REGION_IMAGE) {
+		code = matcher_place(collector->matcher, access->tag, data.code);
+		if (code.image == IMAGE_UNKNOWN || code.offset > PROFILE_EDGE_OFFSET_MAX)
+			added.region = PROFILE_REGION_FILE;
+		else
+			added.image = code.image;
+		/* The number of an image without samples may be reclaimed. */
+		image_table_sampled(matcher_images(collector->matcher), added.image);
+		added.position = (int64_t)(code.offset + (access->address - data.code));
+	}
+	region_store_add(collector->regions, &added);
+}
+
 /* Instructions of unknown images have no row that a footprint could belong to. */
 static void access_take(void *context, const struct source_access *access)
 {
@@ -177,8 +212,10 @@ static void access_take(void *context, const struct source_access *access)
 		.cpu = access->cpu,
 	};
 
-	if (place.image != IMAGE_UNKNOWN && place.offset <= PROFILE_EDGE_OFFSET_MAX)
-		footprint_store_add(collector->footprints, place.image, &footprint);
+	if (place.image == IMAGE_UNKNOWN || place.offset > PROFILE_EDGE_OFFSET_MAX)
+		return;
+	footprint_store_add(collector->footprints, place.image, &footprint);
+	region_add(collector, access, place.image);
 }
 
 /* Some sources do not know names. A thread that has ended meanwhile has none. */

@@ -11,6 +11,7 @@
 #include "daemon/collect/merge.h"
 #include "daemon/collect/footprint_store.h"
 #include "daemon/collect/pair_store.h"
+#include "daemon/collect/region_store.h"
 #include "daemon/collect/stack_store.h"
 #include "daemon/collect/stack_unwinder.h"
 #include "daemon/collect/thread_store.h"
@@ -65,6 +66,7 @@ int collector_epoch_begin_at(struct collector *collector, int64_t start_ns, uint
 	merge_epoch(collector->merge);
 	pair_store_clear(collector->pairs);
 	footprint_store_clear(collector->footprints);
+	region_store_clear(collector->regions);
 	if (collector->stacks != NULL) {
 		stack_unwinder_clear(collector->stacks);
 		thread_store_clear(collector->threads);

@@ -67,6 +67,8 @@ static int recordings_write(struct collector *collector, struct error *err)
 
 	if (rc == 0)
 		rc = merge_footprints(collector->merge, collector->footprints, err);
+	if (rc == 0)
+		rc = merge_regions(collector->merge, collector->regions, err);
 	if (rc == 0 && collector->stacks != NULL)
 		rc = merge_stacks(collector->merge, stack_unwinder_store(collector->stacks),
 				  PROFILE_RECORDING_STACKS, collector->config.stack_every, err);

@@ -106,6 +106,7 @@ struct collector_replacement {
  * @given_up:         samples of this epoch that could not be merged at its end
  * @pairs:            register pairs of the epoch, and @footprints: of its instructions
  * @recordings_due_ns: time of their next write
+ * @regions:          of the data of the epoch; @spaces: mappings of processes, to find them
  * @pairs_unplaced:   pairs that are in no image, or in two
  * @stacks:           call stacks and off-CPU time of the epoch; NULL: not wanted
  * @threads:          of the stacks of the epoch; NULL with @stacks
@@ -138,6 +139,8 @@ struct collector {
 	struct edge_accumulate *edges;
 	struct pair_store *pairs;
 	struct footprint_store *footprints;
+	struct region_store *regions;
+	struct data_spaces *spaces;
 	struct stack_unwinder *stacks;
 	struct thread_store *threads;
 	struct off_cpu *off_cpu;

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "db/profile_write.h"
 #include "lib/partition_point.h"
 
 /* Return: the position of the first kept hash that is not smaller. */
@@ -67,4 +68,16 @@ struct distinct_counts distinct_sketch_counts(const struct distinct_sketch *sket
 	if (counts.distinct < counts.kept)
 		counts.distinct = counts.kept;
 	return counts;
+}
+
+void distinct_sketch_row(const struct distinct_sketch *sketch, uint64_t *row)
+{
+	struct distinct_counts counts = distinct_sketch_counts(sketch);
+
+	row[PROFILE_DISTINCT_ALL] = counts.distinct;
+	row[PROFILE_DISTINCT_KEPT] = counts.kept;
+	row[PROFILE_DISTINCT_ONCE] = counts.once;
+	row[PROFILE_DISTINCT_TWICE] = counts.twice;
+	row[PROFILE_DISTINCT_COMPARED] = counts.compared;
+	row[PROFILE_DISTINCT_EQUAL] = counts.equal;
 }

@@ -65,4 +65,7 @@ void distinct_sketch_add(struct distinct_sketch *sketch, uint32_t hash);
 /** distinct_sketch_counts() - evaluate a sketch */
 struct distinct_counts distinct_sketch_counts(const struct distinct_sketch *sketch);
 
+/** distinct_sketch_row() - write the counts as columns of a recording, PROFILE_DISTINCT_COLUMNS */
+void distinct_sketch_row(const struct distinct_sketch *sketch, uint64_t *row);
+
 #endif

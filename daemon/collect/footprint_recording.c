@@ -11,18 +11,6 @@
 #define STRIDES_MIN 8
 #define EQUAL_PART 2
 
-static void distinct_put(uint64_t *row, const struct distinct_sketch *sketch)
-{
-	struct distinct_counts counts = distinct_sketch_counts(sketch);
-
-	row[PROFILE_DISTINCT_ALL] = counts.distinct;
-	row[PROFILE_DISTINCT_KEPT] = counts.kept;
-	row[PROFILE_DISTINCT_ONCE] = counts.once;
-	row[PROFILE_DISTINCT_TWICE] = counts.twice;
-	row[PROFILE_DISTINCT_COMPARED] = counts.compared;
-	row[PROFILE_DISTINCT_EQUAL] = counts.equal;
-}
-
 static void row_put(uint64_t *row, const struct footprint *footprint)
 {
 	uint64_t stride = profile_signed_encode(footprint->stride);
@@ -44,8 +32,8 @@ static void row_put(uint64_t *row, const struct footprint *footprint)
 		row[PROFILE_ACCESS_PARTNER_BYTE] = footprint->partner.byte;
 		row[PROFILE_ACCESS_OWN_BYTE] = footprint->partner.own_byte;
 	}
-	distinct_put(&row[PROFILE_ACCESS_LINES], &footprint->lines);
-	distinct_put(&row[PROFILE_ACCESS_PAGES], &footprint->pages);
+	distinct_sketch_row(&footprint->lines, &row[PROFILE_ACCESS_LINES]);
+	distinct_sketch_row(&footprint->pages, &row[PROFILE_ACCESS_PAGES]);
 }
 
 int footprint_recording_make(struct footprint_recording *ret,

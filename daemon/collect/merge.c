@@ -15,6 +15,7 @@
 #include "daemon/collect/label_table.h"
 #include "daemon/collect/pair_recording.h"
 #include "daemon/collect/pair_store.h"
+#include "daemon/collect/region_store.h"
 #include "daemon/collect/stack_recording.h"
 #include "daemon/collect/stack_store.h"
 #include "daemon/collect/thread_recording.h"
@@ -534,6 +535,19 @@ int merge_footprints(struct merge *merge, const struct footprint_store *footprin
 {
 	struct recording_walk walk = {merge, err};
 	int r = footprint_store_images(footprints, footprints_write, &walk);
+
+	return r == -ENOMEM ? error_set(err, ENOMEM, ERROR_NO_MEMORY) : r;
+}
+
+static int regions_write(void *context, uint32_t image, struct profile_recording *recording)
+{
+	return recording_write(context, image, recording);
+}
+
+int merge_regions(struct merge *merge, struct region_store *regions, struct error *err)
+{
+	struct recording_walk walk = {merge, err};
+	int r = region_store_images(regions, regions_write, &walk);
 
 	return r == -ENOMEM ? error_set(err, ENOMEM, ERROR_NO_MEMORY) : r;
 }

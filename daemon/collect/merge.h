@@ -15,6 +15,7 @@ struct edge_accumulate;
 struct error;
 struct footprint_store;
 struct image_names;
+struct region_store;
 struct image_table;
 struct jit_images;
 struct kernel_images;
@@ -110,6 +111,9 @@ int merge_pairs(struct merge *merge, struct pair_store *pairs, struct error *err
 /** merge_footprints() - as merge_pairs(), for footprints */
 int merge_footprints(struct merge *merge, const struct footprint_store *footprints,
 		     struct error *err);
+
+/** merge_regions() - as merge_pairs(), for regions of data */
+int merge_regions(struct merge *merge, struct region_store *regions, struct error *err);
 
 /** merge_threads() - write the threads; they replace those in the database. @every: as for stacks
  */

@@ -225,6 +225,7 @@ static void accesses_pass(const struct perf_edges_found *found, const struct per
 			.cpu = found->cpu,
 			.stack = item->address - list->stack_pointer + STACK_BELOW <
 				 STACK_BELOW + STACK_ABOVE,
+			.nearest = i == list->nearest,
 		};
 
 		sink->access(sink->context, &access);

@@ -183,6 +183,7 @@ struct source_edge {
  * @address:    address of the data
  * @stride:     distance to the address at the next execution, if @has_stride
  * @stack:      the data is near the top of the thread's stack
+ * @nearest:    as in struct access_list: the sampled time is that of this access
  * @thread, @cpu, @time_ns: of the sample
  */
 struct source_access {
@@ -195,6 +196,7 @@ struct source_access {
 	uint32_t cpu;
 	bool has_stride;
 	bool stack;
+	bool nearest;
 };
 
 /**

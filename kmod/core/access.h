@@ -43,10 +43,14 @@ struct access {
 /**
  * struct access_list - one access for each instruction: the earliest that was found
  * @stack_pointer: of the sample
+ * @nearest:       index of the access of the sampled instruction; if it has none, of the last one
+ *                 before it. The sampled time is that of this access, or of a use of its result.
+ *                 ACCESS_MAX: not known
  */
 struct access_list {
 	u64 stack_pointer;
 	u32 count;
+	u32 nearest;
 	struct access item[ACCESS_MAX];
 };
 

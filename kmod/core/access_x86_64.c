@@ -175,6 +175,19 @@ static void go_back(struct search *search, const struct interpret_state *sample)
 
 /* --- later instructions ---------------------------------------------------- */
 
+/* Earlier accesses are noted first, beginning with the last one before the sample. */
+static void note_nearest(struct access_list *list, u64 pc)
+{
+	u32 i;
+
+	for (i = 0; i < list->count && list->item[i].pc != pc; i++)
+		;
+	if (i < list->count)
+		list->nearest = i;
+	else if (list->count > 0)
+		list->nearest = 0;
+}
+
 static void go_on(struct search *search, const struct interpret_state *sample)
 {
 	const struct access_input *input = search->input;
@@ -190,6 +203,8 @@ static void go_on(struct search *search, const struct interpret_state *sample)
 		if (!x86_fetch(&m, &end))
 			return;
 		note(search, &m, true);
+		if (i == 0)
+			note_nearest(search->list, sample->pc);
 		result = x86_step(&m);
 		if (result != STEP_NEXT && result != STEP_EDGE)
 			return;
@@ -206,6 +221,7 @@ void access_find_x86_64(const struct interpret_state *state, const struct access
 	struct search search = {.input = input, .list = ret};
 
 	ret->count = 0;
+	ret->nearest = ACCESS_MAX;
 	ret->stack_pointer = state->reg[REG_RSP];
 	go_back(&search, state);
 	go_on(&search, state);

@@ -3,7 +3,7 @@
 # run: parallel
 #
 # dcpicalc knows from the addresses at samples which cache can hold the data of a loop. Two loops
-# with the same code follow lists of 16 lines and of 64 MB.
+# with the same code follow lists of 16 lines and of 64 MB. dcpiprof lists the regions of the data.
 set -u
 . "$(dirname "$0")/../lib/tool_cli.sh"
 
@@ -37,6 +37,39 @@ if [ "$(uname -m)" != x86_64 ]; then
 	tap_done
 	exit
 fi
+# Five regions of 64 KiB, 1,024 lines and 16 or 17 pages each, accessed equally often.
+gcc -O1 -g -o "$scratch/regions" tests/fixtures/programs/data_regions.c || exit 2
+rm -rf "$scratch"/db*
+"$bin/dcpirun" -q --db "$scratch/db" -- "$scratch/regions" 2 > /dev/null || exit 2
+"$bin/dcpiprof" --db "$scratch/db" --by data --json > "$scratch/regions.json"
+# of the rows of the five regions
+rows()
+{
+	jq -c "[.rows[] | select(.region == \"stack\" or .region == \"heap\" or
+		.region == \"anonymous memory\" or .region == \"shared memory\" or
+		.symbol == \"region_table\")] | $1" "$scratch/regions.json"
+}
+if [ "$(jq '[.rows[].accesses] | add >= 100' "$scratch/regions.json")" != true ]; then
+	not_measured "regions of data" "the machine is too busy"
+else
+	is "all regions are listed" "$(rows length)" 5
+	is "at least 85% of the accesses are in them" "$(rows "([.[].accesses] | add) >=
+		0.85 * $(jq '[.rows[].accesses] | add' "$scratch/regions.json")")" true
+	is "intervals of lines hold" \
+		"$(rows 'map(select(.lines_least > 1025 or (.lines_most // 1025) < 1024)) | length')" 0
+	is "intervals of pages hold" \
+		"$(rows 'map(select(.pages_least > 24 or (.pages_most // 16) < 16)) | length')" 0
+	is "the interval of a share contains it" "$(rows 'map(select(.percent_low > .percent or
+		.percent_high < .percent)) | length')" 0
+	is "the variable has its image" \
+		"$(rows '.[] | select(.symbol != null) | .image | endswith("/regions")')" true
+	like "as text" "$("$bin/dcpiprof" --db "$scratch/db" --by data)" \
+		'^ +[0-9]+ +[0-9.]+%  [0-9.]+-[0-9.]+% +[0-9]+  .* region_table  '
+fi
+valid "JSON" dcpiprof "$bin/dcpiprof" --db "$scratch/db" --by data
+like "data has no events" "$("$bin/dcpiprof" --db "$scratch/db" --by data -e cpu-clock 2>&1)" \
+	'data is not stored by event'
+
 profile chase_big chase || {
 	tap_done
 	exit
@@ -69,6 +102,8 @@ is "so D-cache misses explain no long stall" \
 	"$(jq '[.instructions[] | select(.culprits != null) | .culprits[] |
 		select(.cause == "dcache" and (.cycles_low > 0 or .cycles_high > 30))] | length' \
 		"$scratch/json")" 0
+
 # A list's addresses are in the heap, which begins above 0x550000000000 or 0x7f0000000000.
-is "no address is in the report" "$(grep -cE '[^0-9](8|9|1[0-4])[0-9]{13}[^0-9]' "$scratch/json")" 0
+is "no address is in the report" \
+	"$(cat "$scratch/json" "$scratch/regions.json" | grep -cE '[^0-9.](8|9|1[0-4])[0-9]{13}[^0-9]')" 0
 tap_done

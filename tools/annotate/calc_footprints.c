@@ -8,6 +8,7 @@
 #include "db/profile_read.h"
 #include "lib/array.h"
 #include "tools/annotate/calc_profile.h"
+#include "tools/report/stored_extent.h"
 
 /* Positions in a line are below this. */
 #define LINE_BYTES_MOST 64
@@ -16,20 +17,6 @@ struct read {
 	struct calc_footprints *ret;
 	const struct calc_profile_wanted *wanted;
 };
-
-static struct data_extent extent_of(const uint64_t *row, double samples)
-{
-	const struct data_extent_counts counts = {
-		.distinct = (double)row[PROFILE_DISTINCT_ALL],
-		.kept = (double)row[PROFILE_DISTINCT_KEPT],
-		.once = (double)row[PROFILE_DISTINCT_ONCE],
-		.twice = (double)row[PROFILE_DISTINCT_TWICE],
-		.compared = (double)row[PROFILE_DISTINCT_COMPARED],
-		.equal = (double)row[PROFILE_DISTINCT_EQUAL],
-	};
-
-	return data_extent_estimate(samples, &counts);
-}
 
 /*
  * Each execution that differs from the majority has cancelled one that does not. Return: a lower
@@ -74,8 +61,8 @@ static int row_add(struct read *read, const uint64_t *row, bool sharing)
 						      (double)row[PROFILE_ACCESS_EQUAL]);
 	if (sharing)
 		sharing_add(&footprint, read, row);
-	footprint.lines = extent_of(&row[PROFILE_ACCESS_LINES], samples);
-	footprint.pages = extent_of(&row[PROFILE_ACCESS_PAGES], samples);
+	footprint.lines = stored_extent(&row[PROFILE_ACCESS_LINES], samples);
+	footprint.pages = stored_extent(&row[PROFILE_ACCESS_PAGES], samples);
 	if (array_reserve(&ret->list, &ret->capacity, ret->count + 1, sizeof(*ret->list)) < 0)
 		return -ENOMEM;
 	ret->list[ret->count++] = footprint;

@@ -38,6 +38,7 @@ static const char *const mode_names[PROFILE_RECORDING_MODES] = {
 	[PROFILE_RECORDING_VARIATION] = "variation",   [PROFILE_RECORDING_PAIRS] = "pairs",
 	[PROFILE_RECORDING_FOOTPRINTS] = "footprints", [PROFILE_RECORDING_STACKS] = "stacks",
 	[PROFILE_RECORDING_OFF_CPU] = "off-CPU time",  [PROFILE_RECORDING_THREADS] = "threads",
+	[PROFILE_RECORDING_DATA] = "regions of data",
 };
 
 /* State of a walk; @err receives the errors. */

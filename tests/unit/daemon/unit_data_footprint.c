@@ -7,12 +7,16 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
 #include "analysis/machine/data_footprint.h"
+#include "daemon/collect/data_spaces.h"
 #include "daemon/collect/footprint_recording.h"
 #include "daemon/collect/footprint_store.h"
+#include "daemon/collect/region_store.h"
+#include "kmod/uapi/dcpi_uapi.h"
 
 #define LINE FOOTPRINT_LINE_BYTES
 #define BASE UINT64_C(0x7f1234560000)
@@ -339,6 +343,139 @@ static void test_flood_of_instructions_does_not_evict_a_hot_one(void **unused)
 	footprint_store_destroy(store);
 }
 
+/* A program and a library, each with code, data and .bss, as the kernel lists them. */
+static const char mappings[] =
+	"555555554000-555555555000 r--p 00000000 08:01 11       /usr/bin/program\n"
+	"555555555000-555555560000 r-xp 00001000 08:01 11       /usr/bin/program\n"
+	"555555560000-555555561000 rw-p 0000c000 08:01 11       /usr/bin/program\n"
+	"555555561000-555555570000 rw-p 00000000 00:00 0 \n"
+	"555555570000-555555580000 rw-p 00000000 00:00 0        [heap]\n"
+	"7f0000000000-7f0000021000 rw-p 00000000 00:00 0 \n"
+	"7f0000021000-7f0000030000 r--p 00000000 08:01 12       /usr/lib/locale/C.utf8\n"
+	"7f0000030000-7f0000031000 rw-s 00000000 00:05 13       /dev/zero (deleted)\n"
+	"7f0000040000-7f0000041000 r--p 00000000 08:01 14       /lib/libc.so.6\n"
+	"7f0000041000-7f0000050000 r-xp 00001000 08:01 14       /lib/libc.so.6\n"
+	"7f0000050000-7f0000051000 rw-p 00010000 08:01 14       /lib/libc.so.6\n"
+	"7ffffffde000-7ffffffff000 rw-p 00000000 00:00 0        [stack]\n"
+	"7ffffffff000-7fffffffffff r--p 00000000 00:00 0        [vvar]\n";
+
+static void test_regions_are_those_of_the_mappings(void **unused)
+{
+	static const struct {
+		uint64_t address;
+		enum profile_region region;
+		uint64_t code;
+	} cases[] = {
+		{0x555555554010, PROFILE_REGION_IMAGE, 0x555555555000},
+		{0x555555560008, PROFILE_REGION_IMAGE, 0x555555555000},
+		{0x55555556fff8, PROFILE_REGION_IMAGE, 0x555555555000},
+		{0x555555570000, PROFILE_REGION_HEAP, 0},
+		{0x7f0000000000, PROFILE_REGION_ANONYMOUS, 0},
+		{0x7f0000021000, PROFILE_REGION_FILE, 0},
+		{0x7f0000030ff0, PROFILE_REGION_SHARED, 0},
+		{0x7f0000035000, PROFILE_REGION_UNKNOWN, 0},
+		{0x7f0000050000, PROFILE_REGION_IMAGE, 0x7f0000041000},
+		{0x7ffffffde000, PROFILE_REGION_STACK, 0},
+		{0x7ffffffff000, PROFILE_REGION_UNKNOWN, 0},
+		{0, PROFILE_REGION_UNKNOWN, 0},
+		{UINT64_MAX, PROFILE_REGION_UNKNOWN, 0},
+	};
+	struct data_spaces *spaces = data_spaces_create();
+
+	(void)unused;
+	assert_non_null(spaces);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct data_place place = data_spaces_read(spaces, mappings, cases[i].address);
+
+		assert_int_equal(place.region, cases[i].region);
+		assert_int_equal(place.code, cases[i].code);
+	}
+	/* This process, and one that cannot exist. */
+	assert_int_equal(
+		data_spaces_find(spaces, dcpi_tag((uint32_t)getpid(), 1, 0), (uintptr_t)mappings)
+			.region,
+		PROFILE_REGION_IMAGE);
+	assert_int_equal(
+		data_spaces_find(spaces, dcpi_tag(0x3ffffe, 1, 0), (uintptr_t)mappings).region,
+		PROFILE_REGION_UNKNOWN);
+	data_spaces_destroy(spaces);
+}
+
+/* struct regions_seen - sums over the recordings of two images */
+struct regions_seen {
+	uint64_t accesses[PROFILE_REGIONS];
+	uint64_t nearest[PROFILE_REGIONS];
+	uint64_t places;
+	uint64_t negative;
+	size_t images;
+};
+
+static int take_regions(void *context, uint32_t image, struct profile_recording *recording)
+{
+	struct regions_seen *seen = context;
+
+	seen->images++;
+	for (size_t i = 0; i < recording->tables[PROFILE_DATA_REGIONS].rows; i++) {
+		const uint64_t *row =
+			profile_recording_row(&recording->tables[PROFILE_DATA_REGIONS], i);
+
+		assert_int_equal(image, row[PROFILE_DATA_REGION] == PROFILE_REGION_IMAGE ? 9 : 7);
+		seen->accesses[row[PROFILE_DATA_REGION]] += row[PROFILE_DATA_ACCESSES];
+		seen->nearest[row[PROFILE_DATA_REGION]] += row[PROFILE_DATA_NEAREST];
+		for (int c = 0; c < PROFILE_DATA_REGION_COLUMNS; c++)
+			assert_true(row[c] < UINT64_C(1) << 32);
+	}
+	for (size_t i = 0; i < recording->tables[PROFILE_DATA_PLACES].rows; i++) {
+		const uint64_t *row =
+			profile_recording_row(&recording->tables[PROFILE_DATA_PLACES], i);
+
+		seen->places += row[PROFILE_PLACE_ACCESSES];
+		if (profile_signed_decode(row[PROFILE_PLACE_POSITION]) < 0)
+			seen->negative += row[PROFILE_PLACE_ACCESSES];
+	}
+	return 0;
+}
+
+static void test_accesses_to_regions_are_counted_and_places_selected(void **unused)
+{
+	struct region_store *store = region_store_create();
+	struct regions_seen seen = {.images = 0};
+	uint64_t random = 3;
+
+	(void)unused;
+	assert_non_null(store);
+	for (int64_t i = 0; i < 10 * REGION_PLACES; i++) {
+		bool is_static = random_next(&random) % 2 == 0;
+		struct region_access access = {
+			.image = is_static ? 9 : 7,
+			.region = is_static ? PROFILE_REGION_IMAGE : PROFILE_REGION_HEAP,
+			.position = random_next(&random) % 4 == 0 ? -800 : 800,
+			.address = BASE + (uint64_t)i,
+			.nearest = i % 2 == 0,
+		};
+
+		region_store_add(store, &access);
+	}
+	assert_int_equal(region_store_images(store, take_regions, &seen), 0);
+	assert_int_equal(seen.images, 2);
+	assert_int_equal(seen.accesses[PROFILE_REGION_IMAGE] + seen.accesses[PROFILE_REGION_HEAP],
+			 10 * REGION_PLACES);
+	assert_int_equal(seen.nearest[PROFILE_REGION_IMAGE] + seen.nearest[PROFILE_REGION_HEAP],
+			 5 * REGION_PLACES);
+	/* A quarter of all, with a standard deviation of 14. */
+	assert_int_equal(seen.places, REGION_PLACES);
+	assert_true(seen.negative > REGION_PLACES / 4 - 70 &&
+		    seen.negative < REGION_PLACES / 4 + 70);
+	region_store_clear(store);
+	seen = (struct regions_seen){.images = 0};
+	assert_int_equal(region_store_images(store, take_regions, &seen), 0);
+	assert_int_equal(seen.images, 0);
+	for (uint32_t i = 0; i < 2 * REGION_STORE_MAX; i++)
+		region_store_add(store, &(struct region_access){.image = i});
+	assert_int_equal(region_store_dropped(store), REGION_STORE_MAX);
+	region_store_destroy(store);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -350,6 +487,8 @@ int main(void)
 		cmocka_unit_test(test_stride_of_most_executions_is_found),
 		cmocka_unit_test(test_equal_addresses_of_two_processes_are_different_data),
 		cmocka_unit_test(test_flood_of_instructions_does_not_evict_a_hot_one),
+		cmocka_unit_test(test_regions_are_those_of_the_mappings),
+		cmocka_unit_test(test_accesses_to_regions_are_counted_and_places_selected),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -128,6 +128,7 @@ static void test_sampled_load_has_the_address_of_its_registers(void **unused)
 
 	(void)unused;
 	assert_non_null(element);
+	assert_ptr_equal(element, &list.item[list.nearest]);
 	assert_int_equal(element->address, state.reg[RDI] + 8 * state.reg[RAX] + 16);
 	/* The next element depends on an index that is not known. */
 	assert_false(element->has_stride);
@@ -160,6 +161,8 @@ static void test_earlier_load_is_found_through_an_addition(void **unused)
 
 	(void)unused;
 	assert_non_null(element);
+	/* The addition and the jump have no operand in memory. */
+	assert_ptr_equal(element, &list.item[list.nearest]);
 	assert_int_equal(element->address, state.reg[RDI] + 8 * state.reg[RAX] + 16);
 }
 
@@ -188,6 +191,7 @@ static void test_unknown_flags_end_the_search(void **unused)
 
 	(void)unused;
 	assert_int_equal(list.count, 0);
+	assert_int_equal(list.nearest, ACCESS_MAX);
 }
 
 static void test_stream_has_its_stride_and_hints_are_no_data(void **unused)
