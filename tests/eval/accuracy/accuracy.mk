@@ -116,6 +116,14 @@ ACCURACY_ARMS += causes
 accuracy-causes := tests/eval/kernels/causes.py
 accuracy-causes-needs := $(BIN)/dcpirun
 
+# Work inserted into blocks of real programs. It needs their sources, so that make accuracy leaves it out.
+accuracy-slowdown := tests/eval/slowdown/slowdown.py
+accuracy-slowdown-needs := build/truth/input.txt $(BIN)/dcpirun $(BIN)/dcpiprof
+
+.PHONY: slowdown
+slowdown: accuracy-arm-slowdown ## time and cause of work inserted into real programs: build/accuracy/slowdown.json
+	@tests/eval/accuracy/table.py build/accuracy/slowdown.json
+
 # Cycles that dcpix measures, compared with sampled time of the unmodified program.
 ACCURACY_ARMS += $(if $(filter x86_64,$(shell uname -m)),perturbation)
 accuracy-perturbation := tests/eval/accuracy/perturbation.py
@@ -152,7 +160,8 @@ accuracy-arm-%: $$(accuracy-$$*-needs) $(BIN)/dcpicalc $(TEST_BIN)/make_profile_
 .PHONY: accuracy
 accuracy: ## estimates against the truth: a table, and build/accuracy.json
 	@$(MAKE) --no-print-directory $(ACCURACY_ARMS:%=accuracy-arm-%)
-	@cat $(ACCURACY_ARMS:%=build/accuracy/%.json) $(wildcard build/accuracy/stacks.json) \
+	@cat $(ACCURACY_ARMS:%=build/accuracy/%.json) \
+		$(wildcard build/accuracy/stacks.json build/accuracy/slowdown.json) \
 		> build/accuracy.json
 	@tests/eval/accuracy/table.py build/accuracy.json
 

@@ -5,12 +5,12 @@
     causes.py [--quick] [--seconds N] [--kernels A,B] [--event E] [--profiles DIR] [--details FILE]
               [--seeds N]
 
-The kernels of kernels.c, held_back.c and outside.c are profiled by dcpirun, alone in a procedure.
+The kernels of kernels.c, held_back.c, outside.c and workloads.c are profiled by dcpirun, alone in a procedure.
 Each stall of an instruction is divided among its causes: each cause gets its lower bound, and the
 rest in proportion to what is between the bounds. One JSON line goes to stdout for each group of kernels;
 FILE gets one for each kernel:
 
-    split          tuned: kernels.c; held-back, outside, second: written after the rules
+    split          tuned: kernels.c; the others: written after the rules
     correct        percent of the attributed stall cycles with a correct cause, mean over kernels
                    with stalls
     correct_70     percent of kernels with at least 70% correct
@@ -77,9 +77,17 @@ SECOND = {
     "continued_fraction": LATENCY + ("fdiv",), "word_lengths": ("branch",),
     "references": ("synchronization",), "histogram": FAR_MISS, "log_records": ("page_fault",),
 }
+# Programs written later still. Loads in the order of memory are prefetched, or wait for memory.
+THIRD = {
+    "orders_join": FAR_MISS, "particles_mass": FAR_MISS, "gravity": LATENCY + ("fdiv",),
+    "nodes_sum": LATENCY + MISS, "frame_copy": MISS + ("write_buffer",),
+    "headers_parse": ("store_forward",), "pages_gather": FAR_MISS,
+    "counter_locked": ("synchronization",),
+}
 # The rows of results: their split, the file of the source, and the causes
 GROUPS = (("tuned", "kernels", TRUTH), ("held-back", "held_back", HELD_BACK),
-          ("outside", "outside", OUTSIDE), ("second", "outside", SECOND))
+          ("outside", "outside", OUTSIDE), ("second", "outside", SECOND),
+          ("third", "workloads", THIRD))
 QUICK = ("chase_dram", "divide", "branch_random", "atomic_alone")
 SAMPLES_MIN = 200
 # If a smaller part of a kernel's time is attributed to stalls, their share is not of interest.
@@ -221,7 +229,7 @@ def main():
     options = options_read()
     options.seconds = options.seconds or (1 if options.quick else 3)
     chosen = options.kernels or (QUICK if options.quick else [*TRUTH, *HELD_BACK, *OUTSIDE,
-                                                                *SECOND])
+                                                                *SECOND, *THIRD])
     results = []
     if options.profiles:
         os.makedirs(options.profiles, exist_ok=True)
