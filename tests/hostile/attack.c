@@ -12,6 +12,8 @@
  * which is another image each time.
  * "perfmaps PROCESSES SECONDS" starts processes that add a line to their perf map again and again.
  * Each line replaces the code of another line, which is sampled.
+ * "swap FOLDER SECONDS" maps a file and runs its code, and meanwhile replaces the file by a FIFO, a
+ * symbolic link, a loop of links, a folder or a sparse file.
  * "spin MILLISECONDS" uses the CPU, for the victim.
  *
  * Modes that keep their mappings print "ready" and wait for the end of standard input.
@@ -308,6 +310,77 @@ static void perfmaps_write(unsigned long processes, unsigned long seconds)
 	nanosleep(&rest, NULL);
 }
 
+/* Replace the file at a path by something else. */
+static void path_replace(const char *path, unsigned long i)
+{
+	int fd;
+
+	unlink(path);
+	switch (i % 5) {
+	case 0:
+		require(mkfifo(path, 0600) == 0, path);
+		break;
+	case 1:
+		require(symlink("/etc/shadow", path) == 0, path);
+		break;
+	case 2:
+		require(symlink(path, path) == 0, path);
+		break;
+	case 3:
+		require(mkdir(path, 0700) == 0, path);
+		break;
+	default:
+		fd = file_create(path);
+		require(ftruncate(fd, (off_t)1 << 40) == 0, "ftruncate");
+		close(fd);
+	}
+}
+
+/* The process that has the mapping may have ended before the profiler opens the file. */
+static void swap_run(const char *folder, unsigned long i)
+{
+	uint8_t code[PAGE] = {0};
+	void (*call)(void);
+	char path[4096];
+	uint64_t end;
+	void *page;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/swap", folder);
+	fd = file_create(path);
+	code_make(code);
+	code[PAGE - 1] = (uint8_t)i;
+	require(write(fd, code, sizeof(code)) == (ssize_t)sizeof(code), "write");
+	close(fd);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	require(fd >= 0, path);
+	page = map(fd, 0);
+	close(fd);
+	path_replace(path, i);
+	memcpy(&call, &page, sizeof(call));
+	for (end = cpu_ns() + (i % 3) * 5000000; cpu_ns() < end;)
+		for (int calls = 0; calls < MAP_CALLS; calls++)
+			call();
+	remove(path);
+}
+
+static void swap(const char *folder, unsigned long seconds)
+{
+	uint64_t end = now_ns() + seconds * 1000000000ULL;
+
+	for (unsigned long i = 0; now_ns() < end; i++) {
+		pid_t child = fork();
+
+		if (child == 0) {
+			swap_run(folder, i);
+			_exit(0);
+		}
+		/* The exit status is of no use, and SIGCHLD is ignored. */
+		while (child > 0 && kill(child, 0) == 0)
+			waitpid(child, NULL, 0);
+	}
+}
+
 static void spin(unsigned long milliseconds)
 {
 	struct timespec used;
@@ -349,6 +422,8 @@ int main(int argc, char **argv)
 		tables_run(argv[2], number(argc, argv, 3));
 	else if (strcmp(mode, "perfmaps") == 0)
 		perfmaps_write(number(argc, argv, 2), number(argc, argv, 3));
+	else if (strcmp(mode, "swap") == 0)
+		swap(argv[2], number(argc, argv, 3));
 	else if (strcmp(mode, "spin") == 0)
 		spin(number(argc, argv, 2));
 	else

@@ -24,6 +24,7 @@ for feed in $FEEDS; do
 	hostile_case "very many processes of many mappings" "$feed" mappings "$work/a/file" 25 60000
 	hostile_case "mappings replaced in place" "$feed" remap "$work/a/file" "$seconds"
 	hostile_case "perf maps that grow" "$feed" perfmaps 400 "$seconds"
+	hostile_case "files replaced while they are mapped" "$feed" swap "$work/a" "$seconds"
 done
 
 # The daemon starts while processes with very many mappings run.
