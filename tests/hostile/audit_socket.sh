@@ -142,10 +142,10 @@ modes="lengths descriptors"
 [ -z "${ALL:-}" ] || modes="$modes changes flood"
 for mode in $modes; do
 	cpu=$(cpu_ms)
-	python3 "$work/send.py" "$work/images.sock" $mode "$seconds" "$work/good" $attacker \
+	python3 "$work/send.py" "$work/images.sock" "$mode" "$seconds" "$work/good" $attacker \
 		> "$work/sent" 2>&1 &
 	pid=$!
-	[ $mode != flood ] || "${victim[@]}"
+	[ "$mode" != flood ] || "${victim[@]}"
 	wait $pid
 	check "$mode: the daemon answers" "$bin/dcpictl" --socket "$socket" flush
 	check "$mode: datagrams were sent ($(cat "$work/sent")), at CPU time $(($(cpu_ms) - cpu)) ms" \
