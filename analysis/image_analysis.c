@@ -75,6 +75,12 @@ static bool is_tally(const struct pass *pass)
  */
 #define SECTION_BYTES_MAX (1U << 20)
 
+/* Least number of call stacks with which a procedure without samples is analysed for its calls. */
+#define STACKS_MIN 2.0
+/* Executions that are assumed for it; calls provide the factor. */
+#define EXECUTIONS 1000.0
+#define EXECUTIONS_WEIGHT 25.0
+
 static int count_run(void *context, uint64_t start, uint64_t end)
 {
 	*(uint64_t *)context += end - start;
@@ -147,6 +153,10 @@ static int analyse(const struct pass *pass, size_t index, struct outcome *outcom
 					  count);
 	if (r != 0)
 		return r;
+	if (analysis->profile.total <= 0 && analysis->profile.call_stacks != NULL) {
+		analysis->profile.calls_in = EXECUTIONS / analysis->profile.period_cycles;
+		analysis->profile.calls_in_weight = EXECUTIONS_WEIGHT;
+	}
 	if (!pass->model->in_order)
 		image_use_apply(&pass->use, analysis->cfg, &analysis->profile);
 	if (!pass->model->in_order)
@@ -303,6 +313,10 @@ static bool has_enough(const struct pass *pass, size_t index, const struct image
 	struct own_samples own = own_samples_of(pass, index, parts, count);
 
 	if (own.counted || (own.time > 0 && own.time >= pass->options->least))
+		return true;
+	/* Calls of such a procedure relate its callers to its callees. */
+	if (pass->program_tally != NULL &&
+	    image_samples_stacks(pass->samples, parts, count) >= STACKS_MIN)
 		return true;
 	if (own.time > 0 && pass->totals != NULL) {
 		pass->totals->few++;

@@ -36,6 +36,7 @@ _Static_assert(offsetof(struct branch_count, from) == 0, "element_address() read
 _Static_assert(offsetof(struct image_pair, from) == 0, "element_address() reads this member");
 _Static_assert(offsetof(struct data_footprint, address) == 0,
 	       "element_address() reads this member");
+_Static_assert(offsetof(struct image_stack, address) == 0, "element_address() reads this member");
 _Static_assert(offsetof(struct exact_range, start) == 0, "element_address() reads this member");
 _Static_assert(offsetof(struct record_range, start) == 0, "element_address() reads this member");
 
@@ -105,6 +106,21 @@ bool image_samples_counted(const struct image_samples *samples, const struct ima
 			return true;
 	}
 	return false;
+}
+
+double image_samples_stacks(const struct image_samples *samples, const struct image_range *parts,
+			    size_t count)
+{
+	const struct image_stack *all = samples->stacks;
+	double sum = 0;
+
+	for (size_t p = 0; samples->stack_count > 0 && p < count; p++) {
+		size_t at = lower_bound(all, samples->stack_count, sizeof(*all), parts[p].start);
+
+		for (; at < samples->stack_count && all[at].address < parts[p].end; at++)
+			sum += all[at].calls;
+	}
+	return sum;
 }
 
 static void add_sampled(struct image_evidence *evidence, const struct address_count *counts,
@@ -280,6 +296,24 @@ static int add_faults(struct procedure_profile *profile, const struct cfg *cfg,
 	return r;
 }
 
+static int add_stacks(struct procedure_profile *profile, const struct cfg *cfg,
+		      const struct image_samples *samples, const struct image_range *parts,
+		      size_t part_count)
+{
+	const struct image_stack *all = samples->stacks;
+	int r = 0;
+
+	for (size_t p = 0; samples->stack_count > 0 && p < part_count && r == 0; p++) {
+		size_t at = lower_bound(all, samples->stack_count, sizeof(*all), parts[p].start);
+
+		for (; at < samples->stack_count && all[at].address < parts[p].end && r == 0; at++)
+			if (all[at].calls > 0)
+				r = procedure_profile_add_call(profile, cfg, all[at].address + 1,
+							       all[at].calls);
+	}
+	return r;
+}
+
 /* A range may end in another part of the procedure: parts are examined together. */
 static int add_records(struct procedure_profile *profile, const struct cfg *cfg,
 		       const struct image_samples *samples, const struct image_range *parts,
@@ -351,6 +385,8 @@ int image_samples_profile(struct procedure_profile *ret, const struct cfg *cfg,
 		r = add_footprints(&profile, cfg, samples, parts, count);
 	if (r == 0)
 		r = add_faults(&profile, cfg, samples, parts, count);
+	if (r == 0)
+		r = add_stacks(&profile, cfg, samples, parts, count);
 	if (r == 0)
 		r = add_exact(&profile, cfg, samples, parts, count);
 	if (r != 0)

@@ -8,6 +8,8 @@
 #include "analysis/frequency/procedure_profile.h"
 #include "analysis/image/image_code.h"
 
+struct kernel_counts;
+
 /**
  * struct image_event_samples - samples of an event in an image
  * @counts: by address (ELF virtual addresses), ascending, each address once
@@ -18,6 +20,34 @@ struct image_event_samples {
 	const struct address_count *counts;
 	size_t count;
 	double period;
+};
+
+/* Callers of a frame that are kept. */
+#define IMAGE_STACK_CALLERS 4
+
+/**
+ * struct image_caller - the return address of a frame; all 0: none
+ * @address: in the same image; else 0
+ * @image, @offset: in another one
+ */
+struct image_caller {
+	uint64_t address;
+	int64_t image;
+	uint64_t offset;
+};
+
+/**
+ * struct image_stack - call stacks with a frame at an address, and the same callers
+ * @address: of the sampled instruction, or of the last byte of the frame's call
+ * @stacks:  their number
+ * @calls:   those of @stacks with the frame's call
+ * @callers: the innermost first
+ */
+struct image_stack {
+	uint64_t address;
+	double stacks;
+	double calls;
+	struct image_caller callers[IMAGE_STACK_CALLERS];
 };
 
 /**
@@ -33,6 +63,8 @@ struct image_event_samples {
  * @footprints:   @footprint_count accesses to data, by the address of the instruction, ascending
  * @caches:       of the machine
  * @faults:       @fault_count page faults, by the address of the instruction, ascending
+ * @stacks:       of the kernel and its modules: @stack_count call stacks, by address, ascending
+ * @counted:      of the kernel: counts of the profiled processes; NULL: not known
  * @ranges:       @range_count branch records, by start, ascending, each range once
  * @branches_sampled: edges were collected, even if none was observed
  * @exact:        executions, where they were counted
@@ -58,6 +90,9 @@ struct image_samples {
 	struct data_caches caches;
 	const struct image_fault *faults;
 	size_t fault_count;
+	const struct image_stack *stacks;
+	size_t stack_count;
+	const struct kernel_counts *counted;
 	const struct record_range *ranges;
 	size_t range_count;
 	bool branches_sampled;
@@ -79,6 +114,10 @@ double image_samples_time(const struct image_samples *samples, const struct imag
 /** image_samples_counted() - return true if there are exact counts in parts. */
 bool image_samples_counted(const struct image_samples *samples, const struct image_range *parts,
 			   size_t count);
+
+/** image_samples_stacks() - return the call stacks in calls in ascending parts */
+double image_samples_stacks(const struct image_samples *samples, const struct image_range *parts,
+			    size_t count);
 
 /** image_samples_branch() - return the index of the first edge from an address or a later one. */
 size_t image_samples_branch(const struct image_samples *samples, uint64_t from);

@@ -6,11 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/call_site.h"
 #include "analysis/frequency/call_network.h"
+#include "analysis/frequency/delayed_samples.h"
 #include "analysis/frequency/frequency_estimators.h"
 #include "analysis/frequency/estimate_cache.h"
+#include "analysis/kernel_counts.h"
 #include "analysis/place_list.h"
 #include "analysis/probe_pairs.h"
+#include "analysis/stack_paths.h"
 
 /* Greatest recursive share: with more recursive calls, calls from outside are lost in the noise. */
 #define RECURSION_MAX 0.9
@@ -21,29 +25,20 @@
  * program waits, which may depend on the caller's data.
  */
 #define SHARE_BIAS 0.3
+/*
+ * Additional deviation of the kernel's code, which runs after entries that leave neither
+ * predictions nor translations of addresses, and of code whose samples are delayed ones.
+ */
+#define KERNEL_SPREAD 2.0
+#define DELAYED_SPREAD 2.5
+/* Deviation of procedures without samples, whose executions are known from calls only. */
+#define UNSAMPLED_SPREAD 20.0
 /* With more uncertainty, the factor of a measured procedure may be corrected by calls. */
 #define MEASURED_SPREAD_MAX 0.1
 /* Limit on the memory for cached estimates; further ones are computed again. */
 #define CACHE_BYTES_MAX ((size_t)64 << 20)
 /* Weight of a probe's direction, relative to a sampled direction, which is biased. */
 #define PROBE_WORTH 4.0
-
-/*
- * struct site - a call
- * @at:     the call, @return_address: its return address
- * @caller: procedure
- * @target: for a direct call: its target; offset 0: indirect
- * @stub:   @target is a stub of the linkage table, with an unknown target
- */
-struct site {
-	struct place return_address;
-	struct place at;
-	struct place target;
-	uint32_t caller;
-	bool stub;
-	double calls;
-	double spread;
-};
 
 /*
  * struct observed_edge - observed edges that leave a procedure (returns), or a call (indirect ones)
@@ -79,12 +74,16 @@ struct program_calls {
 	struct place_list known;       /* struct known_procedure */
 	struct place_list network;     /* struct call_network_procedure */
 	struct place_list returned;    /* double: observed returns, parallel to network */
-	struct place_list sites;       /* struct site */
+	struct place_list sites;       /* struct call_site */
 	struct place_list returns;     /* struct observed_edge */
 	struct place_list indirect;    /* struct observed_edge, of indirect calls */
 	struct place_list tail_calls;  /* struct tail_call */
 	struct place_list constraints; /* struct call_network_call */
 	struct place_list probed;      /* struct probed */
+	struct place_list paths;       /* struct stack_path */
+	struct place_list targets;     /* struct call_network_target */
+	struct place_list counted;     /* struct kernel_counted */
+	struct place_list leaving;     /* bool: of each procedure of the network */
 	struct place_list pairs;       /* struct call_network_pair */
 };
 
@@ -97,11 +96,15 @@ int program_calls_create(struct program_calls **ret)
 	calls->known.bytes = sizeof(struct known_procedure);
 	calls->network.bytes = sizeof(struct call_network_procedure);
 	calls->returned.bytes = sizeof(double);
-	calls->sites.bytes = sizeof(struct site);
+	calls->sites.bytes = sizeof(struct call_site);
 	calls->returns.bytes = calls->indirect.bytes = sizeof(struct observed_edge);
 	calls->tail_calls.bytes = sizeof(struct tail_call);
 	calls->constraints.bytes = sizeof(struct call_network_call);
 	calls->probed.bytes = sizeof(struct probed);
+	calls->paths.bytes = sizeof(struct stack_path);
+	calls->targets.bytes = sizeof(struct call_network_target);
+	calls->counted.bytes = sizeof(struct kernel_counted);
+	calls->leaving.bytes = sizeof(bool);
 	calls->pairs.bytes = sizeof(struct call_network_pair);
 	*ret = calls;
 	return 0;
@@ -122,12 +125,16 @@ void program_calls_destroy(struct program_calls *calls)
 	free(calls->tail_calls.items);
 	free(calls->constraints.items);
 	free(calls->probed.items);
+	free(calls->paths.items);
+	free(calls->targets.items);
+	free(calls->counted.items);
+	free(calls->leaving.items);
 	free(calls->pairs.items);
 	free(calls);
 }
 
 _Static_assert(offsetof(struct known_procedure, entry) == 0 &&
-		       offsetof(struct site, return_address) == 0 &&
+		       offsetof(struct call_site, return_address) == 0 &&
 		       offsetof(struct observed_edge, from) == 0,
 	       "lists are sorted by the place they begin with");
 
@@ -151,34 +158,88 @@ struct builder {
 	struct frequency_flow_scale scale;
 };
 
-static int program_calls_add_site(struct builder *builder, const struct cfg_call *call)
+/* @target: 0: not known */
+static int call_site_add(struct builder *builder, const struct insn *insn, uint64_t target,
+			 const struct frequency_estimate *estimate)
 {
-	const struct procedure_analysis *analysis = builder->analysis;
-	const struct insn *insn = &analysis->cfg->insns[call->insn];
-	const struct frequency_estimate *estimate = procedure_analysis_call(analysis, call);
 	int64_t image = builder->samples->image;
-	struct site *site;
+	struct call_site *site;
 
-	if (call->target != 0 &&
-	    image_code_find(builder->code, call->target) == (long)analysis->index && !call->tail)
-		builder->own_calls += estimate->value;
 	if (estimate->value <= 0)
 		return 0;
 	site = place_list_add(&builder->calls->sites);
 	if (site == NULL)
 		return -ENOMEM;
-	*site = (struct site){
+	*site = (struct call_site){
 		.return_address = place_of(builder->code, image, insn->address + insn->bytes),
 		.at = place_of(builder->code, image, insn->address),
-		.target = place_of(builder->code, image, call->target),
+		.target = place_of(builder->code, image, target),
 		.caller = builder->number,
-		.stub = call->target != 0 && is_stub(builder->code, call->target),
+		.callee = UINT32_MAX,
+		.stub = target != 0 && is_stub(builder->code, target),
 		.calls = estimate->value,
 		.spread = frequency_flow_spread(estimate, &builder->scale),
 	};
-	if (call->tail)
-		site->return_address.offset = 0;
 	return 0;
+}
+
+static int program_calls_add_site(struct builder *builder, const struct cfg_call *call)
+{
+	const struct procedure_analysis *analysis = builder->analysis;
+	const struct insn *insn = &analysis->cfg->insns[call->insn];
+	const struct frequency_estimate *estimate = procedure_analysis_call(analysis, call);
+	size_t count = builder->calls->sites.count;
+	int r;
+
+	if (call->target != 0 &&
+	    image_code_find(builder->code, call->target) == (long)analysis->index && !call->tail)
+		builder->own_calls += estimate->value;
+	r = call_site_add(builder, insn, call->target, estimate);
+	if (r == 0 && call->tail && builder->calls->sites.count > count)
+		((struct call_site *)builder->calls->sites.items)[count].return_address.offset = 0;
+	return r;
+}
+
+/* System calls are calls of the kernel. Other instructions of the class never have a stack above.
+ */
+static int system_calls_add(struct builder *builder)
+{
+	const struct procedure_analysis *analysis = builder->analysis;
+	const struct cfg *cfg = analysis->cfg;
+	int r = 0;
+
+	for (uint32_t i = 0; i < cfg->insn_count && r == 0; i++) {
+		const struct insn *insn = &cfg->insns[i];
+
+		if (insn->class == INSN_SYSTEM && insn->flow == INSN_FLOW_NEXT)
+			r = call_site_add(builder, insn, 0,
+					  &analysis->frequency.blocks[cfg->block_of[i]]);
+	}
+	return r;
+}
+
+static int stacks_add(struct builder *builder)
+{
+	struct image_range parts[PROCEDURE_PARTS_MAX];
+	size_t parent, count;
+
+	if (builder->samples->stack_count == 0)
+		return 0;
+	count = image_samples_parts(builder->code, builder->analysis->index, parts, &parent);
+	return stack_paths_add(&builder->calls->paths, builder->code, builder->samples, parts,
+			       count, builder->number);
+}
+
+static int counts_add(struct builder *builder)
+{
+	const struct image_samples *samples = builder->samples;
+	const struct procedure *procedure =
+		procedure_table_get(image_code_procedures(builder->code), builder->analysis->index);
+
+	if (samples->counted == NULL)
+		return 0;
+	return kernel_counts_add(&builder->calls->counted, samples->counted, procedure->name,
+				 samples->time.period, builder->number);
 }
 
 static void add_executions(struct builder *builder)
@@ -294,12 +355,20 @@ static int cache_estimates(struct program_calls *calls, struct known_procedure *
 	return frequency_keep(&known->cache, &analysis->frequency, analysis->cfg);
 }
 
-static struct call_network_procedure self_of(const struct frequency_flow_scale *scale)
+static struct call_network_procedure self_of(const struct procedure_analysis *analysis,
+					     const struct image_samples *samples,
+					     const struct frequency_flow_scale *scale)
 {
+	double spread = hypot(scale->spread, FREQUENCY_FLOW_PROCEDURE_SPREAD);
+
+	if (samples->stack_count > 0)
+		spread = hypot(spread, KERNEL_SPREAD);
+	if (analysis->profile.total <= 0)
+		spread = UNSAMPLED_SPREAD;
+	else if (delayed_samples_most(&analysis->profile, analysis->cfg))
+		spread = hypot(spread, DELAYED_SPREAD);
 	return (struct call_network_procedure){
-		.scale_spread = scale->measured
-					? scale->spread
-					: hypot(scale->spread, FREQUENCY_FLOW_PROCEDURE_SPREAD),
+		.scale_spread = scale->measured ? scale->spread : spread,
 		.measured = scale->measured && scale->spread <= MEASURED_SPREAD_MAX,
 		.factor = 1,
 	};
@@ -318,21 +387,31 @@ int program_calls_add(struct program_calls *calls, struct image_code *code,
 		0,	 frequency_flow_scale(&analysis->frequency, analysis->cfg)};
 	struct known_procedure *known;
 	double *returned;
+	bool *leaving;
 	int r = 0;
 
-	if (analysis->profile.total <= 0)
+	if (analysis->profile.total <= 0 && analysis->profile.call_stacks == NULL)
 		return 0;
 	known = place_list_add(&calls->known);
 	returned = place_list_add(&calls->returned);
 	builder.self = place_list_add(&calls->network);
-	if (known == NULL || returned == NULL || builder.self == NULL)
+	leaving = place_list_add(&calls->leaving);
+	if (known == NULL || returned == NULL || leaving == NULL || builder.self == NULL)
 		return -ENOMEM;
 	*known =
 		(struct known_procedure){{samples->image, procedure->offset}, builder.number, NULL};
 	*returned = 0;
-	*builder.self = self_of(&builder.scale);
+	*leaving = samples->stack_count == 0 &&
+		   delayed_samples_most(&analysis->profile, analysis->cfg);
+	*builder.self = self_of(analysis, samples, &builder.scale);
 	for (uint32_t i = 0; i < analysis->cfg->call_count && r == 0; i++)
 		r = program_calls_add_site(&builder, &analysis->cfg->calls[i]);
+	if (r == 0)
+		r = system_calls_add(&builder);
+	if (r == 0)
+		r = stacks_add(&builder);
+	if (r == 0)
+		r = counts_add(&builder);
 	if (r == 0)
 		r = add_edges(&builder);
 	if (r == 0)
@@ -352,7 +431,7 @@ static uint32_t number_at(const struct program_calls *calls, const struct place 
 /*
  * Return the share of an indirect call's executions that call @procedure; @variance: out: relative
  */
-static double share_of(const struct program_calls *calls, const struct site *site,
+static double share_of(const struct program_calls *calls, const struct call_site *site,
 		       uint32_t procedure, double *variance)
 {
 	const struct observed_edge *all = calls->indirect.items,
@@ -380,7 +459,7 @@ static double share_of(const struct program_calls *calls, const struct site *sit
  */
 static int attribute(struct program_calls *calls, struct observed_edge *returns)
 {
-	const struct site *site = place_list_find(&calls->sites, &returns->to);
+	const struct call_site *site = place_list_find(&calls->sites, &returns->to);
 	uint32_t callee = returns->procedure;
 	struct tail_call *tail_call;
 
@@ -397,7 +476,7 @@ static int attribute(struct program_calls *calls, struct observed_edge *returns)
 	return 0;
 }
 
-static int program_calls_add_pair(struct program_calls *calls, const struct site *site,
+static int program_calls_add_pair(struct program_calls *calls, const struct call_site *site,
 				  const struct observed_edge *returns, double part, double share,
 				  double variance)
 {
@@ -426,7 +505,7 @@ static int program_calls_add_pair(struct program_calls *calls, const struct site
 static int compare_with_caller(struct program_calls *calls, const struct observed_edge *returns)
 {
 	const struct call_network_procedure *network = calls->network.items;
-	const struct site *site = place_list_find(&calls->sites, &returns->to);
+	const struct call_site *site = place_list_find(&calls->sites, &returns->to);
 	uint32_t callee = returns->procedure;
 	double total = ((double *)calls->returned.items)[callee], share = 1, variance = 0;
 
@@ -442,7 +521,7 @@ static int compare_with_caller(struct program_calls *calls, const struct observe
 }
 
 /* Compare the returns of a direct jump's target on behalf of the procedure that jumped. */
-static int compare_tail_call(struct program_calls *calls, const struct site *site)
+static int compare_tail_call(struct program_calls *calls, const struct call_site *site)
 {
 	const struct call_network_procedure *network = calls->network.items;
 	const struct tail_call *tail_calls = calls->tail_calls.items;
@@ -464,7 +543,7 @@ static int compare_tail_call(struct program_calls *calls, const struct site *sit
 }
 
 /* For procedures without observed returns, add up the direct calls. */
-static int compare_direct(struct program_calls *calls, const struct site *site)
+static int compare_direct(struct program_calls *calls, const struct call_site *site)
 {
 	uint32_t callee = site->target.offset != 0 ? number_at(calls, &site->target) : UINT32_MAX;
 	struct call_network_call *constraint;
@@ -531,6 +610,21 @@ static void merge_returns(struct place_list *list)
 	list->count = kept;
 }
 
+/* Code that a system call returns to is as slow as that of the kernel, for the same reasons. */
+static void system_callers_mark(struct program_calls *calls)
+{
+	struct call_network_procedure *network = calls->network.items;
+	const struct call_network_pair *pairs = calls->pairs.items;
+	const bool *leaving = calls->leaving.items;
+
+	for (size_t i = 0; i < calls->pairs.count; i++) {
+		if (leaving[pairs[i].callee] && !leaving[pairs[i].caller] &&
+		    !network[pairs[i].caller].measured)
+			network[pairs[i].caller].scale_spread =
+				fmax(network[pairs[i].caller].scale_spread, KERNEL_SPREAD);
+	}
+}
+
 int program_calls_solve(struct program_calls *calls)
 {
 	struct call_network network;
@@ -538,6 +632,12 @@ int program_calls_solve(struct program_calls *calls)
 
 	place_list_sort(&calls->known);
 	place_list_sort(&calls->sites);
+	for (size_t i = 0; i < calls->sites.count; i++) {
+		struct call_site *site = &((struct call_site *)calls->sites.items)[i];
+
+		if (site->target.offset != 0)
+			site->callee = number_at(calls, &site->target);
+	}
 	program_calls_add_up(&calls->indirect);
 	for (size_t i = 0; i < calls->returns.count && r == 0; i++)
 		r = attribute(calls, &((struct observed_edge *)calls->returns.items)[i]);
@@ -545,7 +645,7 @@ int program_calls_solve(struct program_calls *calls)
 	for (size_t i = 0; i < calls->returns.count && r == 0; i++)
 		r = compare_with_caller(calls, &((struct observed_edge *)calls->returns.items)[i]);
 	for (size_t i = 0; i < calls->sites.count && r == 0; i++) {
-		const struct site *site = &((struct site *)calls->sites.items)[i];
+		const struct call_site *site = &((struct call_site *)calls->sites.items)[i];
 
 		r = compare_direct(calls, site);
 		if (r == 0 && site->return_address.offset == 0 && calls->tail_calls.count > 0)
@@ -553,6 +653,13 @@ int program_calls_solve(struct program_calls *calls)
 	}
 	if (r == 0)
 		r = probe_pairs_find(&calls->probed, &calls->pairs);
+	if (r == 0)
+		r = stack_paths_compare(&calls->paths, &calls->sites, &calls->network,
+					calls->returned.items, &calls->pairs, &calls->targets);
+	if (r == 0)
+		system_callers_mark(calls);
+	if (r == 0)
+		r = kernel_counts_compare(&calls->counted, &calls->network, &calls->pairs);
 	network = (struct call_network){
 		.procedures = calls->network.items,
 		.procedure_count = calls->network.count,
@@ -560,6 +667,8 @@ int program_calls_solve(struct program_calls *calls)
 		.call_count = calls->constraints.count,
 		.pairs = calls->pairs.items,
 		.pair_count = calls->pairs.count,
+		.targets = calls->targets.items,
+		.target_count = calls->targets.count,
 	};
 	return r == 0 ? call_network_solve(&network) : r;
 }

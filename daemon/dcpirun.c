@@ -28,6 +28,7 @@
 #include "daemon/config.h"
 #include "daemon/event/event.h"
 #include "daemon/run_cost.h"
+#include "daemon/run_counts.h"
 #include "daemon/run_process.h"
 #include "daemon/source/source.h"
 #include "daemon/source/trace_writer.h"
@@ -122,7 +123,7 @@ struct summary {
  * @asked_to_end: by SIGINT or SIGTERM
  * @pid_fd:       of settings.pid; @duration_fd: timer of the maximum time
  * @pace:         interval of the timer, in DRAIN_NS
- * @usage:        of the command, after its end
+ * @usage:        of the command, after its end, as @counts
  * @summary:      valid if the command ran
  */
 struct run {
@@ -133,6 +134,7 @@ struct run {
 	pid_t child;
 	int status;
 	struct rusage usage;
+	struct run_counts counts;
 	bool ran;
 	bool asked_to_end;
 	struct run_cost cost;
@@ -433,7 +435,15 @@ static int timer_readable(void *context)
 
 static void child_wait(struct run *run, int options)
 {
-	if (run->child != 0 && wait4(run->child, &run->status, options, &run->usage) == run->child)
+	siginfo_t info = {.si_pid = 0};
+
+	if (run->child == 0)
+		return;
+	/* The kernel's counts of a process can be read until it is waited for. */
+	if (waitid(P_PID, (id_t)run->child, &info, WEXITED | WNOWAIT | options) == 0 &&
+	    info.si_pid == run->child)
+		run_counts_read(&run->counts, run->child);
+	if (wait4(run->child, &run->status, options, &run->usage) == run->child)
 		run->child = 0;
 }
 
@@ -657,6 +667,16 @@ static void priority_raise(void)
 	setpriority(PRIO_PROCESS, 0, NICE);
 }
 
+static void counts_store(const struct run *run)
+{
+	struct counter_set counts = {.count = 0};
+
+	if (run->settings->pid != 0 || run->child != 0)
+		return;
+	run_counts_put(&run->counts, &run->usage, &counts);
+	collector_command_set(run->collector, &counts);
+}
+
 /* Start the command and follow it until it ends (@ret). Return: exit status. */
 static int profile_run(struct run *run, int *ret)
 {
@@ -672,6 +692,7 @@ static int profile_run(struct run *run, int *ret)
 		child_wait(run, 0);
 	}
 	run_cost_end(&run->cost, &run->usage);
+	counts_store(run);
 	ran = command_ran(run);
 	rc = ran ? collector_stop(run->collector, &err) : collector_discard(run->collector, &err);
 	if (rc < 0) {

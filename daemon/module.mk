@@ -58,7 +58,7 @@ collect-ldlibs := $(pfm-libs)
 collect-programs := dcpictl dcpid dcpirun
 dcpictl-with := daemon/database_merge.c daemon/metrics.c daemon/status_text.c
 dcpictl-pkgs := json-c
-dcpirun-with := daemon/run_cost.c daemon/run_process.c
+dcpirun-with := daemon/run_cost.c daemon/run_counts.c daemon/run_process.c
 
 collect-tests := unit_accumulate unit_stack_unwinder unit_stack_copy unit_thread_store unit_bpf_store unit_probe_queue unit_cgroup unit_code_mask unit_collector unit_collector_cost \
 	unit_collector_failures unit_config unit_control unit_core_clock unit_edge_accumulate \

@@ -11,7 +11,7 @@ tool-src += $(addprefix tools/tally/, build_match.c data_listing.c edge_listing.
 	owner_excluded.c owner_listing.c owner_tally.c program_match.c sample_listing.c sample_sets.c tally.c \
 	tally_config.c tally_images.c tally_places.c tally_procedures.c tally_row.c tally_state.c)
 tool-src += $(addprefix tools/annotate/, calc_blocks.c calc_bubbles.c calc_cells.c calc_events.c calc_evidence.c \
-	calc_faults.c calc_finding.c \
+	calc_faults.c calc_finding.c calc_kernel_counts.c calc_stacks.c \
 	calc_counts.c calc_heading.c calc_images.c calc_json.c calc_listing.c calc_method.c \
 	procedure_lookup.c calc_names.c calc_output.c calc_plan.c calc_data.c calc_footprints.c calc_procedure.c calc_profile.c \
 	calc_profiler.c calc_records.c calc_rest.c calc_select.c calc_source.c calc_summary.c calc_driver.c \
@@ -27,7 +27,7 @@ tool-src += $(addprefix tools/export/, call_order.c execution_profile.c export_a
 	tar_writer.c)
 tool-src += $(addprefix tools/opt/, bolt_candidate.c bolt_run.c layout_bound.c opt_folder.c opt_install.c \
 	opt_measure.c opt_prepare.c opt_ranked.c rank_listing.c trial.c)
-tool-src += $(addprefix tools/stacks/, context_diff.c stack_callers.c stack_faults.c stack_listing.c \
+tool-src += $(addprefix tools/stacks/, context_diff.c stack_callers.c stack_calls.c stack_faults.c stack_listing.c \
 	stack_profile.c stored_stacks.c thread_listing.c)
 tool-src += $(addprefix tools/page/, page_detail.c page_document.c page_graph.c page_html.c page_part.c \
 	page_sets.c page_source.c page_stacks.c page_timeline.c)

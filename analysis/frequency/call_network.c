@@ -18,7 +18,7 @@
 /* Relative variance of the share of executions that no pair covers. */
 #define UNSEEN_BIAS 0.3
 /* Bound on the logarithm of a factor, also in trial steps. */
-#define SHIFT_MAX 6.0
+#define SHIFT_MAX 20.0
 
 static int compare_calls(const void *a, const void *b)
 {
@@ -105,10 +105,13 @@ static double call_network_compare(const struct search *search, size_t i, const 
 	const struct call_network_pair *pair = &search->network->pairs[i];
 	double variance = pair->spread * pair->spread + TIE_SPREAD * TIE_SPREAD;
 	double off = search->ratios[i] + shift[pair->callee] - shift[pair->caller];
-	double slope = (FREEDOM + 1) * off / (FREEDOM * variance + off * off);
+	double slope = pair->certain ? off / variance
+				     : (FREEDOM + 1) * off / (FREEDOM * variance + off * off);
 
 	gradient[pair->callee] += slope;
 	gradient[pair->caller] -= slope;
+	if (pair->certain)
+		return off * off / (2 * variance);
 	return (FREEDOM + 1) / 2 * log1p(off * off / (FREEDOM * variance));
 }
 
@@ -123,8 +126,10 @@ static double compare_sum(const struct search *search, size_t first, size_t end,
 	uint32_t callee = pairs[first].callee;
 	double variance = search->network->procedures[callee].entry_spread;
 	double parts = 0, calls = 0, off, slope;
+	bool certain = true;
 
 	for (size_t i = first; i < end; i++) {
+		certain &= pairs[i].certain;
 		parts += pairs[i].part;
 		calls += pairs[i].part / pairs[i].ratio * search->factors[pairs[i].caller];
 	}
@@ -132,11 +137,13 @@ static double compare_sum(const struct search *search, size_t first, size_t end,
 	for (size_t i = first; i < end; i++)
 		variance += pow(pairs[i].part / parts * pairs[i].site_spread, 2);
 	off = log(parts / calls) + shift[callee];
-	slope = (FREEDOM + 1) * off / (FREEDOM * variance + off * off);
+	slope = certain ? off / variance : (FREEDOM + 1) * off / (FREEDOM * variance + off * off);
 	gradient[callee] += slope;
 	for (size_t i = first; i < end; i++)
 		gradient[pairs[i].caller] -= slope * pairs[i].part / pairs[i].ratio / calls *
 					     search->factors[pairs[i].caller];
+	if (certain)
+		return off * off / (2 * variance);
 	return (FREEDOM + 1) / 2 * log1p(off * off / (FREEDOM * variance));
 }
 
@@ -155,6 +162,45 @@ static double compare_sums(const struct search *search, const double *shift, dou
 		if (end > first + 1)
 			cost += compare_sum(search, first, end, shift, gradient);
 		end = end > first ? end : first + 1;
+	}
+	return cost;
+}
+
+/* Compare the executions of the targets [first, end) of one call as a sum. */
+static double compare_targets(const struct search *search, size_t first, size_t end,
+			      const double *shift, double *gradient)
+{
+	const struct call_network_target *targets = search->network->targets;
+	uint32_t caller = targets[first].caller;
+	double variance = TIE_SPREAD * TIE_SPREAD + pow(targets[first].site_spread, 2), sum = 0;
+	double off, slope;
+
+	for (size_t i = first; i < end; i++)
+		sum += targets[i].part * search->factors[targets[i].callee];
+	for (size_t i = first; i < end; i++)
+		variance += pow(targets[i].part * search->factors[targets[i].callee] / sum *
+					targets[i].spread,
+				2);
+	off = log(sum) - shift[caller];
+	slope = off / variance;
+	gradient[caller] -= slope;
+	for (size_t i = first; i < end; i++)
+		gradient[targets[i].callee] +=
+			slope * targets[i].part * search->factors[targets[i].callee] / sum;
+	return off * off / (2 * variance);
+}
+
+static double compare_sites(const struct search *search, const double *shift, double *gradient)
+{
+	const struct call_network *network = search->network;
+	double cost = 0;
+
+	for (size_t first = 0, end; first < network->target_count; first = end) {
+		for (end = first + 1; end < network->target_count; end++) {
+			if (network->targets[end].site != network->targets[first].site)
+				break;
+		}
+		cost += compare_targets(search, first, end, shift, gradient);
 	}
 	return cost;
 }
@@ -187,6 +233,7 @@ static lbfgsfloatval_t evaluate(void *instance, const lbfgsfloatval_t *shift,
 	for (size_t i = 0; i < problem->pair_count; i++)
 		cost += call_network_compare(search, i, shift, gradient);
 	cost += compare_sums(search, shift, gradient);
+	cost += compare_sites(search, shift, gradient);
 	for (int i = 0; i < n; i++) {
 		if (problem->procedures[i].measured)
 			gradient[i] = 0;

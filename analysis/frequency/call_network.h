@@ -63,6 +63,7 @@ struct call_network_call {
  * @part:        share of the callee's executions that these calls make up; 0: unknown. The pairs of
  *               one callee are also compared as a sum, because an excess in one pair's share is
  *               missing from the shares of the other pairs.
+ * @certain:     no other procedure can have taken the callee's place
  * @site_spread: standard deviation of the logarithm of the caller's estimate, apart from its factor
  */
 struct call_network_pair {
@@ -71,12 +72,34 @@ struct call_network_pair {
 	double ratio;
 	double spread;
 	double part;
+	bool certain;
+	double site_spread;
+};
+
+/**
+ * struct call_network_target - one of the callees of a call, which shares its executions with
+ * others
+ * @site:        number of the call
+ * @caller, @callee: indices of two different procedures
+ * @part:        the callee's estimate of its executions that the call made, divided by the caller's
+ *               estimate of the call's executions: the sum over all callees is 1, apart from
+ * factors
+ * @spread:      standard deviation of the logarithm of the callee's estimate, apart from its factor
+ * @site_spread: the same of the caller's estimate; equal for all callees of the call
+ */
+struct call_network_target {
+	size_t site;
+	uint32_t caller;
+	uint32_t callee;
+	double part;
+	double spread;
 	double site_spread;
 };
 
 /**
  * struct call_network - procedures and the calls that relate them
  * @calls, @pairs: in any order on input; call_network_solve() sorts them by callee
+ * @targets:       sorted by site
  */
 struct call_network {
 	struct call_network_procedure *procedures;
@@ -85,6 +108,8 @@ struct call_network {
 	size_t call_count;
 	struct call_network_pair *pairs;
 	size_t pair_count;
+	const struct call_network_target *targets;
+	size_t target_count;
 };
 
 /** call_network_solve() - compute the factors of all procedures. Return: 0 or -ENOMEM. */

@@ -14,6 +14,11 @@
  * have received its samples from them.
  */
 #define HOT_PART 0.25
+/*
+ * If the sampling interrupt waits while interrupts are disabled, samples of that code are
+ * elsewhere. A procedure with fewer samples than this may consist of such code, and has no bound.
+ */
+#define MASKABLE_SAMPLES_MIN 16
 
 /*
  * struct totals - sums over blocks with a frequency, in samples
@@ -174,6 +179,8 @@ enum frequency_bound_result frequency_bound(struct frequency *frequency,
 	struct totals all = {.samples = 0};
 
 	if (input->profile->exact != NULL)
+		return FREQUENCY_BOUND_KEPT;
+	if (input->profile->maskable && input->profile->total < MASKABLE_SAMPLES_MIN)
 		return FREQUENCY_BOUND_KEPT;
 	for (uint32_t b = 0; b < input->cfg->block_count; b++) {
 		struct totals totals = totals_of(frequency, input, b, false);

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/frequency/delayed_samples.h"
 #include "analysis/frequency/flow_clocks.h"
 #include "analysis/frequency/flow_fit.h"
 #include "analysis/frequency/flow_gaps.h"
@@ -18,9 +19,9 @@
 #include "analysis/frequency/flow_records.h"
 #include "analysis/frequency/flow_shadow.h"
 #include "analysis/frequency/flow_spread.h"
+#include "analysis/frequency/flow_stacks.h"
 #include "analysis/frequency/flow_trips.h"
 #include "analysis/frequency/flow_lower_bounds.h"
-#include "analysis/graph/cfg_interrupts.h"
 #include "analysis/insn/insn_effect.h"
 #include "lib/cleanup.h"
 
@@ -249,6 +250,9 @@ static int take_directions(struct flow_evidence *evidence, const struct flow_cha
 
 		add_directions(evidence->seen, input->profile, first, count, bias);
 	}
+	r = flow_stacks_take(evidence->seen, input);
+	if (r < 0)
+		return r;
 	take_turns(evidence, &input->facts->trips);
 	return flow_trips_take(evidence, input);
 }
@@ -461,25 +465,6 @@ static void take_block_time(struct flow_block_evidence *mine, const struct frequ
 	mine->heaviness = HEAVINESS;
 }
 
-/*
- * Return true if most samples of a block may be of code that ran with interrupts disabled. They are
- * no better evidence of its frequency than those in the shadow of a loop.
- */
-static bool is_delayed(const struct frequency_input *input, uint32_t b)
-{
-	const struct cfg_block *block = &input->cfg->blocks[b];
-	const struct procedure_profile *profile = input->profile;
-	double delayed = 0, samples = 0;
-
-	for (uint32_t i = block->first; profile->maskable && i < block->first + block->count; i++) {
-		samples += profile->samples[i];
-		if (profile->samples[i] > 0 &&
-		    cfg_interrupts_enabled(input->cfg, i, profile->taken != NULL) != UINT32_MAX)
-			delayed += profile->samples[i];
-	}
-	return 2 * delayed > samples;
-}
-
 /* @rarer: memory for a number of each node. Return: 0 or -ENOMEM */
 static int take_time(struct flow_evidence *evidence, double *rarer, const struct flow_chain *chain,
 		     const struct frequency_input *input)
@@ -512,7 +497,7 @@ static int take_time(struct flow_evidence *evidence, double *rarer, const struct
 					  input->schedule->block_cycles[b], most_cycles(input, b));
 		} else if (is_loop(chain, b) && input->schedule->block_cycles[b] > 0) {
 			take_loop_time(mine, input->schedule->block_cycles[b], rare);
-		} else if (shadowed[b] || is_delayed(input, b)) {
+		} else if (shadowed[b] || delayed_samples_block(input->profile, cfg, b)) {
 			take_waiting_time(mine, mine->cycles, mine->cycles, MEMORY_CYCLES);
 		}
 		mine->cycles *= slowness;
@@ -617,6 +602,11 @@ struct frequency_flow_scale frequency_flow_scale(const struct frequency *frequen
 		if ((scale.measured ? estimate->measured && estimate->value > 0
 				    : estimate->origin == FREQUENCY_JOINT))
 			scale.spread = fmin(scale.spread, spread_of(estimate, scale.measured));
+	}
+	/* Without any samples, executions are known from calls. */
+	for (uint32_t b = 0; b < cfg->block_count && isinf(scale.spread); b++) {
+		if (frequency->blocks[b].value > 0)
+			scale.spread = spread_of(&frequency->blocks[b], false);
 	}
 	return scale;
 }

@@ -300,6 +300,26 @@ int procedure_profile_add_footprints(struct procedure_profile *profile, const st
 	return 0;
 }
 
+int procedure_profile_add_call(struct procedure_profile *profile, const struct cfg *cfg,
+			       uint64_t return_address, double stacks)
+{
+	long next = cfg_find_insn(cfg, return_address);
+	const struct insn *call;
+
+	if (next <= 0)
+		return 0;
+	call = &cfg->insns[next - 1];
+	if (!insn_is_call(call) || call->address + call->bytes != return_address)
+		return 0;
+	if (profile->call_stacks == NULL)
+		profile->call_stacks =
+			calloc((size_t)cfg->insn_count + 1, sizeof(*profile->call_stacks));
+	if (profile->call_stacks == NULL)
+		return -ENOMEM;
+	profile->call_stacks[next - 1] += stacks;
+	return 0;
+}
+
 int procedure_profile_add_faults(struct procedure_profile *profile, const struct cfg *cfg,
 				 const struct image_fault *faults, size_t count)
 {
@@ -391,6 +411,7 @@ void procedure_profile_deinit(struct procedure_profile *profile)
 	free(profile->pairs);
 	free(profile->footprints);
 	free(profile->faults);
+	free(profile->call_stacks);
 	free(profile->remaining);
 	free(profile->derived);
 	free(profile->branch_total);

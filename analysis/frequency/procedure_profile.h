@@ -156,6 +156,8 @@ struct profile_pair {
  * @footprints:    for each instruction, its accesses to data, or NULL if they are not known; NULL:
  *                 none are. @caches: of the machine
  * @faults:        for each instruction, its page faults, or NULL if none is known; NULL: none are
+ * @call_stacks:   for each instruction that is a call, the sampled call stacks in it; NULL: none.
+ *                 Only of the kernel
  * @remaining:     @remaining_count, by branch, ascending; see flow_trips.h
  * @code_bytes, @code_pages: upper bounds of the code that takes the time, see analysis/image_use.h;
  *                 0: not known
@@ -202,6 +204,7 @@ struct procedure_profile {
 	const struct data_footprint **footprints;
 	struct data_caches caches;
 	const struct image_fault **faults;
+	double *call_stacks;
 	struct profile_remaining *remaining;
 	size_t remaining_count;
 	double code_bytes;
@@ -360,6 +363,16 @@ int procedure_profile_add_footprints(struct procedure_profile *profile, const st
  */
 int procedure_profile_add_faults(struct procedure_profile *profile, const struct cfg *cfg,
 				 const struct image_fault *faults, size_t count);
+
+/**
+ * procedure_profile_add_call() - add call stacks in a call
+ * @return_address: of the call; calls that are not in the graph are ignored
+ * @stacks:         their number
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int procedure_profile_add_call(struct procedure_profile *profile, const struct cfg *cfg,
+			       uint64_t return_address, double stacks);
 
 /**
  * procedure_profile_add_pairs() - add those pairs that are within the graph

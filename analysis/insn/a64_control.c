@@ -128,6 +128,7 @@ static bool exception(struct insn *insn, uint32_t word)
 	case 0x000001: /* svc */
 	case 0x000002: /* hvc */
 	case 0x000003: /* smc */
+		insn->flags |= INSN_LEAVES;
 		system_call(insn, a64_bits(word, 0, 2) == 1);
 		return true;
 	case 0x200000: /* brk */

@@ -82,6 +82,7 @@ enum insn_class {
 #define INSN_LOW_BYTES 0x80U	 /* x86: only the lowest bytes of its integer sources are read */
 #define INSN_UNMASKS 0x100U	 /* may enable interrupts */
 #define INSN_UNMASKS_LATE 0x200U /* x86's sti: not before the instruction after the next one */
+#define INSN_LEAVES 0x400U	 /* to the kernel or a hypervisor, for an unknown time */
 
 /*
  * Registers are numbers below INSN_REGS.

@@ -322,6 +322,26 @@ static unsigned int register_kinds(const struct insn_x86 *x86)
 }
 
 /* Return true for moves to control and debug registers, except %cr8. */
+/* Return INSN_LEAVES for system calls, hypercalls, and instructions that hypervisors emulate. */
+static uint16_t leaving(const ZydisDecodedInstruction *zydis)
+{
+	switch (zydis->mnemonic) {
+	case ZYDIS_MNEMONIC_CPUID:
+	case ZYDIS_MNEMONIC_HLT:
+	case ZYDIS_MNEMONIC_IN:
+	case ZYDIS_MNEMONIC_INT:
+	case ZYDIS_MNEMONIC_OUT:
+	case ZYDIS_MNEMONIC_SYSCALL:
+	case ZYDIS_MNEMONIC_SYSENTER:
+	case ZYDIS_MNEMONIC_TDCALL:
+	case ZYDIS_MNEMONIC_VMCALL:
+	case ZYDIS_MNEMONIC_VMMCALL:
+		return INSN_LEAVES;
+	default:
+		return 0;
+	}
+}
+
 static bool writes_control(const struct insn_x86 *x86)
 {
 	ZydisRegister reg;
@@ -370,7 +390,7 @@ static void kind_set(struct insn *insn, const struct insn_x86 *x86)
 		insn->flags |= INSN_FP;
 	if (x86->zydis.meta.category == ZYDIS_CATEGORY_CALL)
 		insn->flags |= INSN_LINKS;
-	insn->flags |= unmasking(&x86->zydis);
+	insn->flags |= unmasking(&x86->zydis) | leaving(&x86->zydis);
 	if (serializes(&x86->zydis) || writes_control(x86))
 		insn->flags |= INSN_SERIALIZES;
 	/* The count of rep and the flag of xbegin are not destinations. */

@@ -231,9 +231,10 @@ static int procedure_read(struct code_capture *capture, struct batch *batch,
 	return 0;
 }
 
+/* @known: read procedures again that the database has */
 static int batch_read(struct code_capture *capture, struct batch *batch, const struct text *text,
 		      const struct kernel_place *place, const struct profile_sample *samples,
-		      size_t count)
+		      size_t count, bool known)
 {
 	const struct procedure *last = NULL;
 	int r = 0;
@@ -246,6 +247,8 @@ static int batch_read(struct code_capture *capture, struct batch *batch, const s
 		    capture->read_bytes > TRANSACTION_BYTES_MAX)
 			continue;
 		last = procedure;
+		if (!known && procedure->digest != 0)
+			continue;
 		end = procedure_end(text, procedure, place);
 		if (samples[i].offset < end)
 			r = procedure_read(capture, batch, procedure, end, place);
@@ -281,9 +284,9 @@ static int vdso_write(struct code_capture *capture, int64_t id, struct profile_w
 	return r;
 }
 
-int code_capture_write(struct code_capture *capture, uint32_t image, int64_t id,
-		       const struct profile_sample *samples, size_t count,
-		       struct profile_writer *writer, struct error *err)
+static int procedures_write(struct code_capture *capture, uint32_t image, int64_t id,
+			    const struct profile_sample *samples, size_t count, bool known,
+			    struct profile_writer *writer, struct error *err)
 {
 	_cleanup_(batch_deinit) struct batch batch = {.count = 0};
 	struct kernel_place place;
@@ -297,12 +300,26 @@ int code_capture_write(struct code_capture *capture, uint32_t image, int64_t id,
 	text = text_load(capture, image);
 	if (text == NULL)
 		return 0;
-	if (batch_read(capture, &batch, text, &place, samples, count) < 0)
+	if (batch_read(capture, &batch, text, &place, samples, count, known) < 0)
 		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	/* Otherwise another module may have been at these addresses. */
 	if (batch.count == 0 || !kernel_images_is_current(capture->kernel))
 		return 0;
 	return batch_write(capture, &batch, id, writer, err);
+}
+
+int code_capture_write(struct code_capture *capture, uint32_t image, int64_t id,
+		       const struct profile_sample *samples, size_t count,
+		       struct profile_writer *writer, struct error *err)
+{
+	return procedures_write(capture, image, id, samples, count, true, writer, err);
+}
+
+int code_capture_callers(struct code_capture *capture, uint32_t image, int64_t id,
+			 const struct profile_sample *frames, size_t count,
+			 struct profile_writer *writer, struct error *err)
+{
+	return procedures_write(capture, image, id, frames, count, false, writer, err);
 }
 
 void code_capture_written(struct code_capture *capture)

@@ -7,7 +7,8 @@
  * addresses are removed (code_mask.h), and they are written to the database in the transaction of
  * the samples. A procedure is read again with each merge that has samples of it, and stored again
  * if it has changed (alternatives, static keys, ftrace). So the database has the code as of the
- * last merge with samples.
+ * last merge with samples. Procedures that only call others, as stacks show, are read once: the
+ * analysis compares the executions of callers and callees (analysis/stack_paths.h).
  *
  * Code of a module counts as read only if no module was loaded or unloaded meanwhile. A procedure
  * ends where the next symbol begins. The vDSO is stored completely, from this process's mapping.
@@ -66,6 +67,16 @@ int code_capture_symbols(struct code_capture *capture, uint32_t image,
 int code_capture_write(struct code_capture *capture, uint32_t image, int64_t id,
 		       const struct profile_sample *samples, size_t count,
 		       struct profile_writer *writer, struct error *err);
+
+/**
+ * code_capture_callers() - like code_capture_write(), for procedures that stacks contain
+ * @frames: by ascending offset
+ *
+ * Procedures that the database has are not read again.
+ */
+int code_capture_callers(struct code_capture *capture, uint32_t image, int64_t id,
+			 const struct profile_sample *frames, size_t count,
+			 struct profile_writer *writer, struct error *err);
 
 /** code_capture_written() - the transaction was committed. */
 void code_capture_written(struct code_capture *capture);

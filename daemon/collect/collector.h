@@ -134,6 +134,14 @@ void collector_divide(struct collector *collector);
 bool collector_slowed(const struct collector *collector);
 
 /**
+ * collector_command_set() - store counts of the profiled command with the epoch
+ * @counts: copied; their groups are not those of the collector
+ *
+ * Call this before collector_stop().
+ */
+void collector_command_set(struct collector *collector, const struct counter_set *counts);
+
+/**
  * collector_stop() - stop sampling, drain and merge everything, end the epoch
  *
  * Return: 0, or the error of the last merge: the samples are lost, and counted as loss if the

@@ -119,6 +119,11 @@ void collector_counters_epoch(struct collector *collector, struct counter_set *t
 	}
 	if (collector->replaced > 0)
 		counter_set_put(tally, "loss", "database_replaced", collector->replaced);
+	for (size_t i = 0; i < collector->command.count; i++) {
+		const struct profile_counter *counter = &collector->command.counter[i];
+
+		counter_set_put(tally, counter->group, counter->name, counter->count);
+	}
 	*interrupts = settled - collector->base_interrupts;
 }
 
@@ -201,6 +206,11 @@ void collector_counters_clock(struct collector *collector)
 			return;
 		}
 	}
+}
+
+void collector_command_set(struct collector *collector, const struct counter_set *counts)
+{
+	collector->command = *counts;
 }
 
 void collector_counters_base(struct collector *collector)

@@ -170,6 +170,7 @@ struct collector {
 	struct source_time base_time[DCPI_EVENTS_MAX];
 	uint32_t time_known;
 	struct core_clock core_clock;
+	struct counter_set command;
 	uint64_t stored;
 	uint64_t accounted;
 	uint64_t accounting;

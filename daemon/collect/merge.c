@@ -591,6 +591,47 @@ static void stack_names_want(struct merge *merge, const struct stack_store *stac
 	}
 }
 
+/* struct frame - a frame of any stack */
+struct frame {
+	uint32_t image;
+	struct profile_sample sample;
+};
+
+static int frame_compare(const void *a, const void *b)
+{
+	const struct frame *x = a, *y = b;
+
+	if (x->image != y->image)
+		return x->image < y->image ? -1 : 1;
+	return (x->sample.offset > y->sample.offset) - (x->sample.offset < y->sample.offset);
+}
+
+/* Store code of the kernel's procedures that call others, in order to compare their executions. */
+static int callers_write(struct merge *merge, const struct stack_store *stacks, struct error *err)
+{
+	uint32_t count;
+	const struct stack_store_node *nodes = stack_store_nodes(stacks, &count);
+	_cleanup_free_ struct frame *frames = calloc((size_t)count + 1, sizeof(*frames));
+	_cleanup_free_ struct profile_sample *samples = calloc((size_t)count + 1, sizeof(*samples));
+	int r = 0;
+
+	if (frames == NULL || samples == NULL)
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
+	for (uint32_t i = 0; i < count; i++)
+		frames[i] = (struct frame){nodes[i].frame.image, {nodes[i].frame.offset, 1}};
+	qsort(frames, count, sizeof(*frames), frame_compare);
+	for (uint32_t first = 0, end; first < count && r == 0; first = end) {
+		uint32_t image = frames[first].image;
+
+		for (end = first; end < count && frames[end].image == image; end++)
+			samples[end - first] = frames[end].sample;
+		if (image != IMAGE_UNKNOWN)
+			r = code_capture_callers(merge->capture, image, merge->ids[image], samples,
+						 end - first, merge->writer, err);
+	}
+	return r;
+}
+
 /*
  * All recordings are written again. Since the last merge, nodes may have other numbers, and an
  * image another number in the database because its identity became known.
@@ -607,6 +648,10 @@ int merge_stacks(struct merge *merge, const struct stack_store *stacks,
 	if (r < 0)
 		return r;
 	stack_names_want(merge, stacks);
+	if (merge->capture != NULL && mode == PROFILE_RECORDING_STACKS)
+		r = callers_write(merge, stacks, err);
+	if (r < 0)
+		return r;
 	r = stack_recording_begin(recording, stacks, merge->ids);
 	while (r == 0 && (r = stack_recording_next(recording, stacks, mode, every, &id)) > 0)
 		r = profile_writer_recording_set(merge->writer, id, &recording->recording, err);

@@ -37,6 +37,28 @@ is "what a clock's samples stand for is known: the core's clock is" "$(sql "$db"
 	count(*), min(count) > 0 FROM counter WHERE name LIKE 'core_clock_m%_khz' AND
 		epoch = (SELECT epoch FROM event WHERE name = 'cpu-clock')")" "2|1"
 
+# The kernel counts the command's system calls exactly, and the analysis derives the executions of its
+# procedures: 700,000 reads and as many writes.
+"$run" -q -e cpu-clock --db "$work/dd.db" -- dd if=/dev/zero of=/dev/null bs=4k count=700000 2> /dev/null
+is "the kernel's counts of the command are stored" "$(sql "$work/dd.db" "SELECT count(*) FROM counter
+	WHERE counter_group = 'command' AND name IN ('reads', 'writes') AND
+		count BETWEEN 700000 AND 700100")" 2
+# executions_of PROCEDURE: print its estimated executions; nothing: it was not sampled
+executions_of()
+{
+	"$bin/dcpicalc" --db "$work/dd.db" --json "$1" 2> /dev/null |
+		jq '.instructions[0].frequency // empty | floor'
+}
+for procedure in vfs_read vfs_write read_zero; do
+	executions=$(executions_of "$procedure")
+	if [ -z "$executions" ]; then
+		not_measured "executions of $procedure" "no samples in the kernel's code"
+		continue
+	fi
+	is "executions of $procedure are within 45% of the reads ($executions)" \
+		"$((executions > 700000 * 100 / 145 && executions < 700000 * 145 / 100))" 1
+done
+
 # Descendants are followed, each with its own samples.
 check "follows descendants" "$run" --db "$db" \
 	sh -c "$work/split 1000 & $work/split 1000 & wait"

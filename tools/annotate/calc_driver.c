@@ -12,6 +12,9 @@
 #include "tools/base/progress.h"
 #include "tools/report/profiler_class.h"
 
+/* Procedures that a procedure of the kernel is compared with. */
+#define KERNEL_CALLERS_MAX 256
+
 static int set_method(const struct calc_driver *walk, const struct calc_choice *choice,
 		      struct image_analysis_options *options, struct error *err)
 {
@@ -134,6 +137,70 @@ static int analyse(struct calc_driver *walk, struct calc_choice *choice,
 	return 0;
 }
 
+static bool has_code(const struct calc_image *image)
+{
+	return image->image.kind != PROFILE_IMAGE_UNKNOWN;
+}
+
+static bool is_any(const void *context, const struct calc_image *image)
+{
+	(void)context;
+	return has_code(image);
+}
+
+/*
+ * Tally the calls of all images before any procedure is printed, because calls connect procedures
+ * of different images. Errors of an image are reported later, when it is analysed.
+ */
+static int tally_calls(const struct calc_driver *walk,
+		       bool (*is_chosen)(const void *context, const struct calc_image *image),
+		       struct program_calls **calls, struct progress *progress)
+{
+	const struct calc_images *images = &walk->source->images;
+	int r = walk->method.as_published ? 0 : program_calls_create(calls);
+
+	for (size_t i = 0; i < images->count && r == 0 && *calls != NULL; i++) {
+		const struct calc_image *image = &images->list[i];
+		_cleanup_(calc_choice_deinit) struct calc_choice choice = {0};
+		struct image_analysis_options options;
+
+		progress_say(progress, i, 2 * images->count, image->image.path);
+		if (!is_chosen(walk, image) || !calc_plan_is_worth(&walk->plan, i) ||
+		    calc_select_open(&choice, &walk->source->select, image, NULL) < 0 ||
+		    set_scope(walk, &choice, *calls, &options, NULL) < 0)
+			continue;
+		/* Use estimates only, so that procedures are comparable. */
+		choice.profile.samples.exact = (struct exact_counts){0};
+		if (image_analysis_tally(*calls, choice.code, &choice.profile.samples, &options,
+					 NULL) == -ENOMEM)
+			r = -ENOMEM;
+	}
+	return r == 0 && *calls != NULL ? program_calls_solve(*calls) : r;
+}
+
+/*
+ * Nothing in the kernel is a loop clock, and edges are not sampled there: its procedures are
+ * compared with their callers, down to the programs that make system calls. The procedures with
+ * most samples are enough, so that the user need not wait.
+ */
+static int kernel_calls_tally(struct calc_driver *walk, const struct calc_choice *choice,
+			      struct program_calls **calls)
+{
+	enum profile_image_kind kind = choice->image->image.kind;
+	struct progress progress = {0};
+	int r;
+
+	if (walk->method.as_published ||
+	    (kind != PROFILE_IMAGE_KERNEL && kind != PROFILE_IMAGE_MODULE))
+		return 0;
+	walk->plan = (struct calc_plan){.least = 1, .most = KERNEL_CALLERS_MAX};
+	r = calc_plan_make(&walk->plan, &walk->source->select, is_any, walk, &progress);
+	if (r == 0)
+		r = tally_calls(walk, is_any, calls, &progress);
+	calc_plan_deinit(&walk->plan);
+	return r;
+}
+
 int calc_driver_one(struct calc_driver *walk, struct calc_choice *choice, struct error *err)
 {
 	const size_t procedure = choice->procedure;
@@ -145,20 +212,20 @@ int calc_driver_chosen(struct calc_driver *walk, struct calc_choice *choice,
 		       const size_t *procedures, size_t count, struct error *err)
 {
 	struct image_analysis_options options;
+	struct program_calls *calls = NULL;
 	int r = set_method(walk, choice, &options, err);
 
+	if (r == 0 && kernel_calls_tally(walk, choice, &calls) < 0)
+		r = error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	options.chosen = procedures;
 	options.chosen_count = count;
+	options.calls = calls;
 	if (r == 0)
 		r = analyse(walk, choice, &options, err);
+	program_calls_destroy(calls);
 	if (r == 0 && walk->procedures == 0)
 		return error_set(err, ENOENT, "the procedure has no exact counts");
 	return r;
-}
-
-static bool has_code(const struct calc_image *image)
-{
-	return image->image.kind != PROFILE_IMAGE_UNKNOWN;
 }
 
 static bool any_with_code(const struct calc_driver *walk)
@@ -182,35 +249,6 @@ static bool is_chosen(const void *context, const struct calc_image *image)
 		return has_code(image);
 	return calc_image_matches(image, walk->cli->image) &&
 	       (has_code(image) || !any_with_code(walk));
-}
-
-/*
- * Tally the calls of all images before any procedure is printed, because calls connect procedures
- * of different images. Errors of an image are reported later, when it is analysed.
- */
-static int tally_calls(const struct calc_driver *walk, struct program_calls **calls,
-		       struct progress *progress)
-{
-	const struct calc_images *images = &walk->source->images;
-	int r = walk->method.as_published ? 0 : program_calls_create(calls);
-
-	for (size_t i = 0; i < images->count && r == 0 && *calls != NULL; i++) {
-		const struct calc_image *image = &images->list[i];
-		_cleanup_(calc_choice_deinit) struct calc_choice choice = {0};
-		struct image_analysis_options options;
-
-		progress_say(progress, i, 2 * images->count, image->image.path);
-		if (!is_chosen(walk, image) || !calc_plan_is_worth(&walk->plan, i) ||
-		    calc_select_open(&choice, &walk->source->select, image, NULL) < 0 ||
-		    set_scope(walk, &choice, *calls, &options, NULL) < 0)
-			continue;
-		/* Use estimates only, so that procedures are comparable. */
-		choice.profile.samples.exact = (struct exact_counts){0};
-		if (image_analysis_tally(*calls, choice.code, &choice.profile.samples, &options,
-					 NULL) == -ENOMEM)
-			r = -ENOMEM;
-	}
-	return r == 0 && *calls != NULL ? program_calls_solve(*calls) : r;
 }
 
 /* Return: 0; an error of the image, which has been recorded; or -ENOMEM. */
@@ -299,7 +337,7 @@ int calc_driver_run(struct calc_driver *walk)
 	r = calc_plan_make(&walk->plan, &walk->source->select, is_chosen, walk, &progress);
 	walk->rest.least = walk->plan.least;
 	if (r == 0)
-		r = tally_calls(walk, &calls, &progress);
+		r = tally_calls(walk, is_chosen, &calls, &progress);
 	if (r == 0)
 		r = walk_images(walk, calls, &progress);
 	progress_clear(&progress);

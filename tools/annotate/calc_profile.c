@@ -12,6 +12,7 @@
 #include "lib/error_text.h"
 #include "tools/annotate/calc_events.h"
 #include "tools/annotate/calc_faults.h"
+#include "tools/annotate/calc_stacks.h"
 #include "tools/annotate/calc_footprints.h"
 #include "tools/annotate/calc_records.h"
 
@@ -650,6 +651,9 @@ int calc_profile_load(struct calc_profile *ret, const struct calc_profile_wanted
 	samples->range_count = load.records.count;
 	samples->ranges = take_ptr(load.records.list);
 	r = calc_faults_settle(samples, wanted);
+	if (r == 0)
+		r = calc_stacks_settle(samples, wanted);
+	samples->counted = wanted->kernel ? wanted->counted : NULL;
 	samples->image = wanted->image;
 	samples->all = wanted->all;
 	samples->branches_sampled = wanted->edges;
@@ -673,6 +677,7 @@ void calc_profile_deinit(struct calc_profile *profile)
 	free((void *)(uintptr_t)profile->samples.changes);
 	free((void *)(uintptr_t)profile->samples.footprints);
 	free((void *)(uintptr_t)profile->samples.faults);
+	free((void *)(uintptr_t)profile->samples.stacks);
 	free((void *)(uintptr_t)profile->samples.ranges);
 	*profile = (struct calc_profile){0};
 }

@@ -7,6 +7,7 @@
 #include "db/profile_read.h"
 
 struct calc_events;
+struct stack_calls;
 struct stack_faults;
 
 /*
@@ -35,6 +36,8 @@ struct calc_profile {
  * @edges:  edges were collected in these epochs; those of the kind "branch" are read
  * @kernel: the image is a part of the kernel, which may disable interrupts
  * @faults: page faults of all images; NULL: none
+ * @calls:  call stacks of the kernel; NULL: none
+ * @counted: the kernel's counts of the profiled processes; NULL: not known
  * @offsets_are_addresses: for code generated at run time, see tools/report/code_elf.h
  */
 struct calc_profile_wanted {
@@ -48,6 +51,8 @@ struct calc_profile_wanted {
 	bool kernel;
 	const struct image_code *code;
 	const struct stack_faults *faults;
+	const struct stack_calls *calls;
+	const struct kernel_counts *counted;
 	bool offsets_are_addresses;
 };
 

@@ -172,6 +172,8 @@ static int calc_select_load(struct calc_choice *choice, const struct calc_select
 			  image->image.kind == PROFILE_IMAGE_MODULE,
 		.code = choice->code,
 		.faults = select->faults,
+		.calls = select->calls,
+		.counted = select->counted,
 		.offsets_are_addresses = offsets_are_addresses(image),
 	};
 	int r = calc_profile_load(&choice->profile, &wanted, err);

@@ -20,6 +20,7 @@
 #include "tools/report/passed_over.h"
 #include "tools/report/profiler_class.h"
 
+struct stack_calls;
 struct stack_faults;
 
 /**
@@ -31,6 +32,8 @@ struct stack_faults;
  * @files:   only images that are files: the result is for programs that read the file
  * @probes:  in the selected epochs
  * @faults:  page faults of all images; NULL: not known
+ * @calls:   call stacks of the kernel; NULL: not known
+ * @counted: the kernel's counts of the profiled processes; NULL: not known
  * @names:   procedures and lines are enough: images whose code cannot be decoded are opened too,
  *           see image_code_open_names()
  */
@@ -46,6 +49,8 @@ struct calc_select {
 	bool names;
 	enum profiler_probes probes;
 	const struct stack_faults *faults;
+	const struct stack_calls *calls;
+	const struct kernel_counts *counted;
 	struct debug_file_options debug;
 };
 

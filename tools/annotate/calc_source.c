@@ -6,16 +6,24 @@
 #include "lib/cleanup.h"
 #include "lib/error.h"
 #include "lib/error_text.h"
+#include "tools/annotate/calc_kernel_counts.h"
 #include "tools/report/passed_over.h"
 
 /* Call stacks have no process, as edges have none; their samples are those of the first event. */
-static int faults_load(struct calc_source *source, struct profile_reader *reader,
+static int stacks_load(struct calc_source *source, struct profile_reader *reader,
 		       const struct profile_filter *filter, const struct debug_file_options *debug,
 		       struct error *err)
 {
+	int r;
+
 	if (filter->has_pid || filter->unit != NULL || filter->container != NULL)
 		return 0;
-	return stack_faults_find(&source->faults, reader, filter, debug, err);
+	r = stack_faults_find(&source->faults, reader, filter, debug, err);
+	if (r == 0)
+		r = stack_calls_find(&source->calls, reader, filter, err);
+	if (r == 0)
+		r = calc_kernel_counts_load(&source->counted, reader, filter, &source->header, err);
+	return r;
 }
 
 void calc_source_exclude(struct calc_source *source, const struct cli *cli,
@@ -66,8 +74,10 @@ int calc_source_load(struct calc_source *source, struct profile_reader *reader,
 		.edges = delivered > 0,
 		.debug = *debug,
 		.faults = &source->faults,
+		.calls = &source->calls,
+		.counted = &source->counted,
 	};
-	r = faults_load(source, reader, filter, debug, err);
+	r = stacks_load(source, reader, filter, debug, err);
 	return r < 0 ? r : profiler_probes_load(&source->select.probes, reader, filter, err);
 }
 
@@ -87,6 +97,7 @@ int calc_source_open(struct calc_source *source, struct profile_reader **reader,
 void calc_source_deinit(struct calc_source *source)
 {
 	stack_faults_deinit(&source->faults);
+	stack_calls_deinit(&source->calls);
 	calc_images_deinit(&source->images);
 	calc_events_deinit(&source->events);
 	report_header_deinit(&source->header);

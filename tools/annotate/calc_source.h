@@ -3,11 +3,13 @@
 #ifndef DCPI_CALC_SOURCE_H
 #define DCPI_CALC_SOURCE_H
 
+#include "analysis/kernel_counts.h"
 #include "tools/annotate/calc_events.h"
 #include "tools/annotate/calc_images.h"
 #include "tools/annotate/calc_select.h"
 #include "tools/report/cli.h"
 #include "tools/report/report_header.h"
+#include "tools/stacks/stack_calls.h"
 #include "tools/stacks/stack_faults.h"
 
 /**
@@ -23,6 +25,8 @@ struct calc_source {
 	struct calc_events events;
 	struct calc_images images;
 	struct stack_faults faults;
+	struct stack_calls calls;
+	struct kernel_counts counted;
 	struct calc_select select;
 };
 

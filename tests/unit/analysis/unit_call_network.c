@@ -186,6 +186,45 @@ static void test_measured_procedures_keep_their_executions(void **state)
 	assert_true(p[1].factor > 1.02);
 }
 
+/* The callees of one call share its executions, in any proportion. */
+static void test_targets_of_a_call_add_up(void **state)
+{
+	struct call_network_procedure p[] = {{.executions = 1000, .scale_spread = 0.01},
+					     {.executions = 4000, .scale_spread = 3},
+					     {.executions = 8000, .scale_spread = 3},
+					     {.executions = 700, .measured = true}};
+	const struct call_network_target targets[] = {
+		{.site = 0, .caller = 0, .callee = 1, .part = 4},
+		{.site = 0, .caller = 0, .callee = 2, .part = 8},
+	};
+	struct call_network_pair known = {
+		.caller = 3, .callee = 1, .ratio = 4000 / 700.0, .spread = 0.01, .certain = true};
+	struct call_network network = {.procedures = p,
+				       .procedure_count = 4,
+				       .pairs = &known,
+				       .pair_count = 1,
+				       .targets = targets,
+				       .target_count = 2};
+
+	(void)state;
+	assert_int_equal(call_network_solve(&network), 0);
+	assert_near(4000 * p[1].factor, 700, 0.1);
+	assert_near(8000 * p[2].factor, 300, 0.2);
+}
+
+/* Evidence without another explanation counts even if it contradicts all others. */
+static void test_a_certain_pair_is_not_forgiven(void **state)
+{
+	struct call_network_procedure p[] = {{.executions = 1, .measured = true},
+					     {.executions = 1, .scale_spread = 0.5}};
+	struct call_network_pair pair = {
+		.caller = 0, .callee = 1, .ratio = 300, .spread = 0.05, .certain = true};
+
+	(void)state;
+	solve_pairs(p, 2, &pair, 1);
+	assert_near(p[1].factor, 1 / 300.0, 0.4);
+}
+
 static void test_nothing_to_solve(void **state)
 {
 	struct call_network_procedure p[] = {{.executions = 5, .scale_spread = 1}};
@@ -208,6 +247,8 @@ int main(void)
 		cmocka_unit_test(test_a_wrong_pair_is_forgiven),
 		cmocka_unit_test(test_wrong_shares_add_up),
 		cmocka_unit_test(test_measured_procedures_keep_their_executions),
+		cmocka_unit_test(test_targets_of_a_call_add_up),
+		cmocka_unit_test(test_a_certain_pair_is_not_forgiven),
 		cmocka_unit_test(test_nothing_to_solve),
 	};
 

@@ -10,6 +10,7 @@
 #include "analysis/frequency/estimate_cache.h"
 #include "analysis/image_analysis.h"
 #include "analysis/image_calls.h"
+#include "analysis/kernel_counts.h"
 #include "analysis/program_calls.h"
 #include "lib/error.h"
 #include "tests/fixtures/made_up_samples.h"
@@ -458,6 +459,51 @@ static double compared(const struct image_samples *caller, const struct image_sa
 	return profiles[0].slowness / profiles[1].slowness;
 }
 
+/*
+ * The same from call stacks, as of the kernel: the callers are in another image. A caller without
+ * an estimate is passed over.
+ */
+static void test_stacks_compare(void **state)
+{
+	struct branch_count branches[8];
+	struct image_samples caller = {.image = 1}, callee = {.image = 2};
+	size_t count = find_returns(branches);
+	struct image_stack stacks[8] = {{.stacks = 0}};
+	double near, far;
+
+	(void)state;
+	for (size_t i = 0; i < count; i++) {
+		uint64_t offset;
+
+		assert_int_equal(image_code_offset(self, branches[i].to, &offset), 0);
+		stacks[i] = (struct image_stack){.address = branches[i].from, .stacks = 20};
+		stacks[i].callers[0] = (struct image_caller){.image = 1, .offset = offset};
+	}
+	assert_float_equal(compared(&caller, &callee), 1, 0.3);
+	callee.stacks = stacks;
+	callee.stack_count = count;
+	near = compared(&caller, &callee);
+	assert_true(near > 2.5 && near < 5);
+	for (size_t i = 0; i < count; i++) {
+		stacks[i].callers[1] = stacks[i].callers[0];
+		stacks[i].callers[0] = (struct image_caller){.image = 3, .offset = 1};
+	}
+	far = compared(&caller, &callee);
+	assert_true(far > 2.5 && far < 5);
+}
+
+static void test_kernel_counts_have_procedures(void **state)
+{
+	(void)state;
+	assert_int_equal(kernel_counts_of("vfs_read"), 1U << KERNEL_COUNT_READS);
+	assert_int_equal(kernel_counts_of("finish_task_switch.isra.0"),
+			 1U << KERNEL_COUNT_SWITCHES);
+	assert_int_equal(kernel_counts_of("do_sendfile"),
+			 1U << KERNEL_COUNT_READS | 1U << KERNEL_COUNT_WRITES);
+	assert_int_equal(kernel_counts_of("vfs_readlink"), 0);
+	assert_int_equal(kernel_counts_of("vfs_rea"), 0);
+}
+
 /* The callee is called twice in 1000 iterations, but its estimate is 500 executions. */
 static void test_returns_compare(void **state)
 {
@@ -556,6 +602,8 @@ int main(void)
 		cmocka_unit_test(test_calls),
 		cmocka_unit_test(test_callees),
 		cmocka_unit_test(test_returns_compare),
+		cmocka_unit_test(test_stacks_compare),
+		cmocka_unit_test(test_kernel_counts_have_procedures),
 		cmocka_unit_test(test_estimates_are_cached),
 	};
 

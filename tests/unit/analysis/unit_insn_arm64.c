@@ -255,6 +255,8 @@ static void test_interrupts_are_enabled(void **state)
 		{0xd53b4220, 0},	    /* mrs x0, daif */
 		{0xd5184600, INSN_UNMASKS}, /* msr icc_pmr_el1, x0 */
 		{0xd5384600, 0},	    /* mrs x0, icc_pmr_el1 */
+		{0xd4000001, INSN_LEAVES},  /* svc #0 */
+		{0xd4000002, INSN_LEAVES},  /* hvc #0 */
 	};
 
 	(void)state;
@@ -264,7 +266,8 @@ static void test_interrupts_are_enabled(void **state)
 
 		word_bytes(code, cases[i].word);
 		assert_int_equal(insn_arm64_decoder.decode(&insn, code, 4, 0x1000), 4);
-		assert_int_equal(insn.flags & (INSN_UNMASKS | INSN_UNMASKS_LATE), cases[i].flags);
+		assert_int_equal(insn.flags & (INSN_UNMASKS | INSN_UNMASKS_LATE | INSN_LEAVES),
+				 cases[i].flags);
 	}
 }
 

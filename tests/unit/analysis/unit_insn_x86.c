@@ -108,6 +108,32 @@ static void test_interrupts_are_enabled(void **state)
 	}
 }
 
+/* They take an unknown time. */
+static void test_instructions_leave_the_program(void **state)
+{
+	static const struct {
+		uint8_t code[3];
+		bool leaves;
+	} cases[] = {
+		{{0x0f, 0x05, 0x90}, true},  /* syscall */
+		{{0x0f, 0x01, 0xc1}, true},  /* vmcall */
+		{{0xe6, 0x80, 0x90}, true},  /* out %al, $0x80 */
+		{{0xf4, 0x90, 0x90}, true},  /* hlt */
+		{{0x0f, 0xa2, 0x90}, true},  /* cpuid */
+		{{0x0f, 0x31, 0x90}, false}, /* rdtsc */
+		{{0xc3, 0x90, 0x90}, false}, /* ret */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct insn insn;
+
+		assert_true(insn_x86_decoder.decode(&insn, cases[i].code, sizeof(cases[i].code),
+						    0x1000) > 0);
+		assert_int_equal((insn.flags & INSN_LEAVES) != 0, cases[i].leaves);
+	}
+}
+
 static void test_decoders_are_found_by_machine(void **state)
 {
 	(void)state;
@@ -124,6 +150,7 @@ int main(void)
 		cmocka_unit_test(test_flow_agrees_with_objdump),
 		cmocka_unit_test(test_any_bytes_are_consistent),
 		cmocka_unit_test(test_interrupts_are_enabled),
+		cmocka_unit_test(test_instructions_leave_the_program),
 		cmocka_unit_test(test_decoders_are_found_by_machine),
 	};
 
