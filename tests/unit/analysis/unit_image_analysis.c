@@ -399,6 +399,8 @@ static void add_to_program(struct program_calls *calls, const struct image_sampl
 	struct frequency *frequency = &analysis.frequency;
 
 	assert_int_equal(cfg_create(&analysis.cfg, self, index, NULL, NULL), 0);
+	analysis.profile.samples =
+		allocate(analysis.cfg->insn_count, sizeof(*analysis.profile.samples));
 	frequency->blocks = allocate(analysis.cfg->block_count, sizeof(*frequency->blocks));
 	frequency->edges = allocate(analysis.cfg->edge_count, sizeof(*frequency->edges));
 	set_estimates(frequency->blocks, analysis.cfg->block_count, value, value / 100);
