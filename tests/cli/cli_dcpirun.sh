@@ -49,7 +49,7 @@ executions_of()
 	"$bin/dcpicalc" --db "$work/dd.db" --json "$1" 2> /dev/null |
 		jq '.instructions[0].frequency // empty | floor'
 }
-for procedure in vfs_read vfs_write read_zero; do
+for procedure in vfs_read vfs_write; do
 	executions=$(executions_of "$procedure")
 	if [ -z "$executions" ]; then
 		not_measured "executions of $procedure" "no samples in the kernel's code"
