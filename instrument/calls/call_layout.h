@@ -24,10 +24,10 @@
 #define CALL_LAYOUT_HISTORY (1U << 22)
 /*
  * A hash table of transition numbers finds transitions. It has 2^n slots, n from the first to the
- * last of these numbers. At most 3/4 of the slots are used. A smaller table, the cache, has
- * recently used transitions, each in one set of a few ways. In addition, each procedure has a table
- * of the last transitions to it, indexed by the lowest bits of their states: the code at entries
- * looks there first.
+ * last of these numbers. At most half of the slots are used, or 3/4 in the largest table. A smaller
+ * table, the cache, has recently used transitions, each in one set of a few ways. In addition, each
+ * procedure has a table of the last transitions to it, indexed by the lowest bits of their states:
+ * the code at entries looks there first.
  */
 #define CALL_LAYOUT_BITS_FIRST 8U
 #define CALL_LAYOUT_BITS_LAST 19U
@@ -135,7 +135,8 @@ struct call_transition {
  * struct call_state - a context
  * @metric:    sum while it was the current state
  * @procedure: the last one of its history
- * @site:      that of the transition by which it was created
+ * @site:      CALL_POLICY_CALLS: digest of its history; CALL_POLICY_CONTEXT: the site of the
+ *             transition by which it was created
  * @first:     CALL_POLICY_CALLS: index of its history; CALL_POLICY_CONTEXT: its parent
  * @length:    length of its history, in procedures
  */

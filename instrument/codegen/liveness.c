@@ -10,9 +10,13 @@
 
 /*
  * The lowest byte of a register is a separate member of a set, since compilers set it alone. Bit i
- * is a flag, or a register without its lowest byte; bit LOW + i is the lowest byte.
+ * is a flag, or a register without its lowest byte; bit LOW + i is the lowest byte. A flag has a
+ * second member, UNREPEATED bits higher, for reads after a repeated comparison of strings: it is
+ * live before the comparison in case the comparison is repeated zero times.
  */
 #define LOW 32
+#define UNREPEATED 3
+#define UNREPEATED_FLAGS ((halves_t)LIVENESS_FLAGS << UNREPEATED)
 typedef uint64_t halves_t;
 
 static halves_t halves(uint32_t set)
@@ -22,7 +26,8 @@ static halves_t halves(uint32_t set)
 
 static uint32_t whole(halves_t set)
 {
-	return (uint32_t)set | (uint32_t)(set >> LOW);
+	return (uint32_t)(set & ~UNREPEATED_FLAGS) |
+	       (uint32_t)((set & UNREPEATED_FLAGS) >> UNREPEATED) | (uint32_t)(set >> LOW);
 }
 
 static uint32_t set_of(const struct insn_regs *regs)
@@ -31,10 +36,12 @@ static uint32_t set_of(const struct insn_regs *regs)
 	       (uint32_t)(regs->words[0] >> INSN_REG_FLAGS & 7) << 16;
 }
 
-/* A shift by %cl leaves the flags unchanged if the count is 0. The decoder reports this as a read
- * of the flags. */
+/* A shift by %cl or a repeated comparison of strings leaves the flags unchanged if the count is 0.
+ * The decoder reports this as a read of the flags. */
 static bool may_keep_flags(const struct insn *insn)
 {
+	if (insn->class == INSN_STRING)
+		return true;
 	switch (insn->opcode) {
 	case ZYDIS_MNEMONIC_ROL:
 	case ZYDIS_MNEMONIC_ROR:
@@ -72,7 +79,17 @@ static halves_t kills(const struct insn *insn)
 		set |= (halves_t)bit_of(insn->destination) << LOW;
 	if (!may_keep_flags(insn))
 		set |= set_of(&insn->writes) & LIVENESS_FLAGS;
-	return set;
+	return set | (set & LIVENESS_FLAGS) << UNREPEATED;
+}
+
+/* Return the live set before an instruction, without those that the instruction reads. */
+static halves_t without_written(const struct insn *insn, halves_t live)
+{
+	halves_t flags = live & set_of(&insn->writes) & LIVENESS_FLAGS;
+
+	if (insn->class == INSN_STRING)
+		return (live & ~flags) | flags << UNREPEATED;
+	return live & ~kills(insn);
 }
 
 /* Return true if the instruction may read registers that are not its operands, for example the
@@ -168,7 +185,7 @@ static halves_t liveness_step(const struct liveness *liveness, const struct insn
 		return before_call(liveness, insn, live);
 	if (reads_implicitly(insn))
 		return live | halves(LIVENESS_REGISTERS | set_of(&insn->reads));
-	return (live & ~kills(insn)) |
+	return without_written(insn, live) |
 	       (read_members(insn) & ~(halves_t)(may_keep_flags(insn) ? LIVENESS_FLAGS : 0U));
 }
 
@@ -318,7 +335,7 @@ bool liveness_crosses(const struct liveness *liveness)
 		const struct cfg_block *block = &cfg->blocks[b];
 		halves_t live = at_end(liveness, block);
 
-		if (block->flags & CFG_BLOCK_ENTRY && liveness->in[b] & LIVENESS_FLAGS)
+		if (block->flags & CFG_BLOCK_ENTRY && liveness->begins[b] & LIVENESS_FLAGS)
 			return true;
 		for (uint32_t i = block->count; i > 0; i--) {
 			const struct insn *insn = &cfg->insns[block->first + i - 1];

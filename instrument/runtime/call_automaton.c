@@ -114,19 +114,23 @@ static int grow(struct call_area *area)
 
 static int has_room(struct call_area *area, uint32_t count)
 {
-	uint32_t slots = 1U << area->head.bits;
+	uint32_t slots = 1U << area->head.bits,
+		 most = area->head.bits < CALL_LAYOUT_BITS_LAST ? slots / 2 : slots / 4 * 3;
 
-	return area->head.transition_count + count <= slots / 4 * 3 || grow(area);
+	return area->head.transition_count + count <= most || grow(area);
 }
 
-static void add_transition(struct call_area *area, struct call_transition entry)
+/* @slot: free; Return: the transition's number. */
+static inline uint32_t add_transition(struct call_area *area, uint32_t *slot,
+				      struct call_transition entry)
 {
 	uint32_t number = area->head.transition_count;
 
 	area->transitions[number] = entry;
 	barrier();
 	area->head.transition_count = number + 1;
-	*free_slot(area, &entry, area->head.bits) = number;
+	*slot = number;
+	return number;
 }
 
 /* --- states --------------------------------------------------------------- */
@@ -172,13 +176,60 @@ static uint32_t extend_history(uint32_t *out, const uint32_t *history, uint32_t 
 	return count;
 }
 
+/* Return the digest of a history with one more entry; the digest of an empty history is 0. */
+static inline uint32_t extend_digest(uint32_t digest, uint32_t entry)
+{
+	return (uint32_t)(((uint64_t)digest << 32 | entry) * UINT64_C(0x9e3779b97f4a7c15) >> 32);
+}
+
 static uint32_t digest_of(const uint32_t *history, uint32_t length)
 {
-	uint64_t digest = length;
+	uint32_t digest = 0;
 
 	for (uint32_t i = 0; i < length; i++)
-		digest = (digest ^ history[i]) * UINT64_C(0x9e3779b97f4a7c15);
-	return (uint32_t)(digest >> 32);
+		digest = extend_digest(digest, history[i]);
+	return digest;
+}
+
+/**
+ * struct next_history - a history after a call, in the thread's array
+ * @first, @length: its entries
+ * @used:  number of entries in use with it, from the array's start
+ * @digest: digest_of() the history
+ */
+struct next_history {
+	uint32_t first;
+	uint32_t length;
+	uint32_t used;
+	uint32_t digest;
+};
+
+/*
+ * Append a procedure that is not in the history yet, as in extend_history(). If the history is the
+ * last one of the array, both histories share their entries. Return: false if the procedure is in
+ * the history.
+ */
+static inline int append_history(struct next_history *ret, struct call_area *area,
+				 const struct call_state *before, uint32_t procedure)
+{
+	const uint32_t *history = &area->history[before->first];
+	uint32_t length = before->length, count = area->head.history_count, first = count;
+
+	for (uint32_t i = 0; i < length; i++) {
+		if (history[i] == procedure)
+			return 0;
+	}
+	if (length > 0 && before->first + length == count)
+		first = before->first;
+	else
+		for (uint32_t i = 0; i < length; i++)
+			area->history[first + i] = history[i];
+	area->history[first + length] = procedure;
+	*ret = (struct next_history){.first = first,
+				     .length = length + 1,
+				     .used = first + length + 1,
+				     .digest = extend_digest(before->site, procedure)};
+	return 1;
 }
 
 static int is_history(const struct call_area *area, uint32_t state, const uint32_t *history,
@@ -215,31 +266,38 @@ static uint32_t find_history(const struct call_area *area, uint32_t digest, cons
 static uint32_t calls_state(struct call_area *area, uint32_t from, uint32_t procedure)
 {
 	const struct call_state *before = &area->states[from];
-	uint32_t *history = &area->history[area->head.history_count];
-	uint32_t length, digest, state;
+	uint32_t count = area->head.history_count, state;
+	struct call_transition entry = {.from = CALL_LAYOUT_DIGEST};
+	struct next_history next = {.first = count};
 
 	if (before->length > 0 && before->procedure == procedure)
 		return from; /* direct recursion */
-	if (area->head.history_count + before->length + 1 > CALL_LAYOUT_HISTORY)
+	if (count + before->length + 1 > CALL_LAYOUT_HISTORY)
 		return CALL_LAYOUT_OTHER;
-	length = extend_history(history, &area->history[before->first], before->length, procedure);
-	digest = digest_of(history, length);
-	state = find_history(area, digest, history, length);
+	if (!append_history(&next, area, before, procedure)) {
+		next.length = extend_history(&area->history[count], &area->history[before->first],
+					     before->length, procedure);
+		next.used = count + next.length;
+		next.digest = digest_of(&area->history[count], next.length);
+	}
+	state = find_history(area, next.digest, &area->history[next.first], next.length);
 	if (state != 0)
 		return state;
 	/* First, so that there never is a state without its history, even if the program is
 	 * killed. */
-	area->head.history_count += length;
+	area->head.history_count = next.used;
 	barrier();
 	state = add_state(area, (struct call_state){.procedure = procedure,
-						    .first = area->head.history_count - length,
-						    .length = length});
+						    .site = next.digest,
+						    .first = next.first,
+						    .length = next.length});
 	if (state == CALL_LAYOUT_OTHER) {
-		area->head.history_count -= length;
+		area->head.history_count = count;
 		return state;
 	}
-	add_transition(area, (struct call_transition){
-				     .from = CALL_LAYOUT_DIGEST, .procedure = digest, .to = state});
+	entry.procedure = next.digest;
+	entry.to = state;
+	add_transition(area, free_slot(area, &entry, area->head.bits), entry);
 	return state;
 }
 
@@ -288,10 +346,16 @@ static inline void cache_transition(struct call_area *area, uint32_t from, uint3
 	area->cache[0][place] = at;
 }
 
-/* Add the transition of a call that was not made in this state before. Return: the new state. */
+/*
+ * Add the transition of a call that was not made in this state before. @slot: where find_slot()
+ * found none. Return: the new state.
+ */
 static __attribute__((noinline)) uint32_t create_transition(struct call_area *area, uint32_t from,
-							    uint32_t procedure, uint32_t site)
+							    uint32_t procedure, uint32_t site,
+							    uint32_t *slot)
 {
+	struct call_transition entry = {
+		.from = from, .procedure = procedure, .site = site, .calls = 1};
 	uint32_t state = CALL_LAYOUT_OTHER;
 
 	if (area->head.building) {
@@ -308,12 +372,11 @@ static __attribute__((noinline)) uint32_t create_transition(struct call_area *ar
 	if (state == CALL_LAYOUT_OTHER) {
 		add_at_once(&area->head.losses[CALL_LOSS_FULL], 1);
 	} else {
-		add_transition(area, (struct call_transition){.from = from,
-							      .procedure = procedure,
-							      .site = site,
-							      .to = state,
-							      .calls = 1});
-		cache_transition(area, from, procedure, area->head.transition_count - 1);
+		entry.to = state;
+		/* The digest or a signal handler may have taken the slot or made a new table. */
+		if (slot < &area->slots[UINT32_C(1) << area->head.bits] || *slot != 0)
+			slot = free_slot(area, &entry, area->head.bits);
+		cache_transition(area, from, procedure, add_transition(area, slot, entry));
 	}
 	barrier();
 	area->head.building = 0;
@@ -323,10 +386,10 @@ static __attribute__((noinline)) uint32_t create_transition(struct call_area *ar
 static inline uint32_t call_automaton_follow(struct call_area *area, uint32_t from,
 					     uint32_t procedure, uint32_t site)
 {
-	uint32_t number = *find_slot(area, from, procedure, site);
+	uint32_t *slot = find_slot(area, from, procedure, site), number = *slot;
 
 	if (number == 0)
-		return create_transition(area, from, procedure, site);
+		return create_transition(area, from, procedure, site, slot);
 	cache_transition(area, from, procedure, number);
 	add_at_once(&area->transitions[number].calls, 1);
 	return area->transitions[number].to;
