@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "analysis/image/go_names.h"
 
+#include <errno.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/image/elf_segments.h"
@@ -21,6 +23,19 @@ enum go_format {
 };
 
 #define FUNCTIONS_MAX (1U << 24)
+
+/*
+ * struct code_reader - reads a file at ascending offsets, with a system call for many functions; a
+ * program may have some hundred thousand
+ * @fd: -1: nothing is read
+ */
+struct code_reader {
+	int fd;
+	uint64_t file_bytes;
+	uint64_t offset;
+	size_t bytes;
+	uint8_t buffer[1 << 16];
+};
 
 /*
  * struct go_table - offsets are from the first byte of the table
@@ -219,22 +234,50 @@ static const char *go_name_of(const struct go_table *table, uint64_t detail)
 	return name < table->names_end ? (const char *)table->data + name : NULL;
 }
 
+/* Return @count bytes, valid until the next call; NULL: they cannot be read. */
+static const uint8_t *code_at(struct code_reader *reader, uint64_t offset, size_t count)
+{
+	size_t bytes = sizeof(reader->buffer);
+
+	if (count <= reader->bytes && offset >= reader->offset &&
+	    offset - reader->offset <= reader->bytes - count)
+		return reader->buffer + (offset - reader->offset);
+	if (offset >= reader->file_bytes || reader->file_bytes - offset < count)
+		return NULL;
+	if (reader->file_bytes - offset < bytes)
+		bytes = (size_t)(reader->file_bytes - offset);
+	reader->bytes = 0;
+	if (file_read_exactly(reader->fd, reader->buffer, bytes, offset) < 0)
+		return NULL;
+	reader->offset = offset;
+	reader->bytes = bytes;
+	return reader->buffer;
+}
+
+static bool is_x86(const struct elf_file *file)
+{
+	GElf_Ehdr header;
+
+	return gelf_getehdr(file->elf, &header) != NULL &&
+	       (header.e_machine == EM_X86_64 || header.e_machine == EM_386);
+}
+
 /* The table has only start addresses: on x86, remove the int3 padding before the next function. */
-static uint64_t without_padding(const struct elf_file *file, uint64_t address, uint64_t bytes)
+static uint64_t without_padding(struct code_reader *reader, const struct elf_file *file,
+				uint64_t address, uint64_t bytes)
 {
 	enum {
 		INT3 = 0xcc,
 		PADDING_MAX = 64
 	};
 	size_t count = bytes < PADDING_MAX ? (size_t)bytes : PADDING_MAX, left = count;
-	uint8_t code[PADDING_MAX];
+	const uint8_t *code;
 	uint64_t offset;
-	GElf_Ehdr header;
 
-	if (gelf_getehdr(file->elf, &header) == NULL || file->fd < 0 ||
-	    (header.e_machine != EM_X86_64 && header.e_machine != EM_386) ||
-	    elf_segments_offset(file, address + bytes - count, &offset) < count ||
-	    file_read_exactly(file->fd, code, count, offset) < 0)
+	if (reader->fd < 0 || elf_segments_offset(file, address + bytes - count, &offset) < count)
+		return bytes;
+	code = code_at(reader, offset, count);
+	if (code == NULL)
 		return bytes;
 	while (left > 0 && code[left - 1] == INT3)
 		left--;
@@ -244,7 +287,8 @@ static uint64_t without_padding(const struct elf_file *file, uint64_t address, u
 	return left > 0 ? bytes - (count - left) : bytes;
 }
 
-static int visit_function(const struct go_table *table, const struct elf_file *file, uint64_t index,
+static int visit_function(const struct go_table *table, struct code_reader *reader,
+			  const struct elf_file *file, uint64_t index,
 			  int (*visit)(void *context, uint64_t address, uint64_t bytes,
 				       const char *name),
 			  void *context)
@@ -262,7 +306,7 @@ static int visit_function(const struct go_table *table, const struct elf_file *f
 	if (name == NULL || *name == '\0' || start > UINT64_MAX - table->base)
 		return 0;
 	return visit(context, table->base + start,
-		     without_padding(file, table->base + start, end - start), name);
+		     without_padding(reader, file, table->base + start, end - start), name);
 }
 
 int go_names_visit(const struct elf_file *file,
@@ -270,12 +314,20 @@ int go_names_visit(const struct elf_file *file,
 		   void *context)
 {
 	const char *ident = elf_getident(file->elf, NULL);
+	_cleanup_free_ struct code_reader *reader = NULL;
 	struct go_table table;
 	int r = 0;
 
 	if (ident == NULL || ident[EI_DATA] != ELFDATA2LSB || !find_table(&table, file))
 		return 0;
+	reader = malloc(sizeof(*reader));
+	if (reader == NULL)
+		return -ENOMEM;
+	reader->offset = 0;
+	reader->fd = is_x86(file) ? file->fd : -1;
+	reader->file_bytes = file->bytes;
+	reader->bytes = 0;
 	for (uint64_t i = 0; r == 0 && i < table.count; i++)
-		r = visit_function(&table, file, i, visit, context);
+		r = visit_function(&table, reader, file, i, visit, context);
 	return r;
 }

@@ -15,7 +15,7 @@
  *
  * Entries that refer outside of the table are skipped.
  *
- * Return: 0, also if there is no such table; else the result of @visit.
+ * Return: 0, also if there is no such table; -ENOMEM; else the result of @visit.
  */
 int go_names_visit(const struct elf_file *file,
 		   int (*visit)(void *context, uint64_t address, uint64_t bytes, const char *name),
