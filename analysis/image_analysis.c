@@ -347,26 +347,36 @@ static int list_procedures(struct procedure_list *list, const struct pass *pass,
 	return 0;
 }
 
-int image_analysis_weigh(struct image_code *code, const struct image_samples *samples,
-			 int (*visit)(void *ctx, double time), void *ctx, struct error *err)
+static double all_samples(const struct image_samples *samples)
 {
-	static const struct image_analysis_options all = {.least = 0};
-	const struct pass pass = {
-		.code = code,
-		.samples = samples,
-		.options = &all,
-		.err = err,
-	};
-	struct procedure_list list;
-	int r = list_procedures(&list, &pass, false);
+	double sum = 0;
 
-	for (size_t i = 0; r == 0 && i < list.count; i++) {
+	for (size_t i = 0; i < samples->time.count; i++)
+		sum += samples->time.counts[i].count;
+	return sum;
+}
+
+int image_analysis_weigh(struct image_code *code, const struct image_samples *samples,
+			 int (*visit)(void *ctx, double time), void *ctx,
+			 struct image_analysis_totals *totals)
+{
+	const struct pass pass = {.code = code, .samples = samples};
+	size_t procedures = procedure_table_count(image_code_procedures(code));
+	int r = 0;
+
+	*totals = (struct image_analysis_totals){.samples_outside = all_samples(samples)};
+	for (size_t i = 0; r == 0 && i < procedures; i++) {
 		struct image_range parts[PROCEDURE_PARTS_MAX];
-		size_t parent, count = image_samples_parts(code, list.indices[i], parts, &parent);
+		size_t parent, count = image_samples_parts(code, i, parts, &parent);
+		struct own_samples own = {0};
 
-		r = visit(ctx, image_samples_time(samples, parts, count));
+		if (count > 0)
+			own = own_samples_of(&pass, i, parts, count);
+		totals->few += own.time > 0;
+		totals->samples_few += own.time;
+		if (own.time > 0 || own.counted)
+			r = visit(ctx, image_samples_time(samples, parts, count));
 	}
-	free(list.indices);
 	return r;
 }
 
@@ -544,8 +554,7 @@ int image_analysis_run(struct image_code *code, const struct image_samples *samp
 	pass.result = result;
 	pass.ctx = ctx;
 	pass.totals = &sum;
-	for (size_t i = 0; i < samples->time.count; i++)
-		sum.samples_outside += samples->time.counts[i].count;
+	sum.samples_outside = all_samples(samples);
 	r = image_use_find(&pass.use, samples, pass.model->icache.line_bytes,
 			   pass.model->itb.line_bytes);
 	if (r == 0)

@@ -87,12 +87,14 @@ typedef int (*image_analysis_fn)(void *ctx, const struct procedure_analysis *ana
 
 /**
  * image_analysis_weigh() - visit the procedures that IMAGE_ANALYSIS_SAMPLED selects
- * @visit: receives the samples of time of each. Return: 0 to continue
+ * @visit:  receives the samples of time of each. Return: 0 to continue
+ * @totals: out: totals of an analysis in which each procedure has fewer samples than options.least
  *
- * Return: 0, -ENOMEM, or the result of @visit.
+ * Return: 0, or the result of @visit.
  */
 int image_analysis_weigh(struct image_code *code, const struct image_samples *samples,
-			 int (*visit)(void *ctx, double time), void *ctx, struct error *err);
+			 int (*visit)(void *ctx, double time), void *ctx,
+			 struct image_analysis_totals *totals);
 
 /**
  * image_analysis_tally() - only add up the calls of an image's procedures

@@ -13,7 +13,7 @@
 
 #define THREADS_MAX 64
 
-/* Maximum number of results waiting for an earlier one, per thread. */
+/* Default of ordered_pool.waiting. */
 #define WAITING 8
 
 /* struct slot - for jobs n, n + slots, ...; @done: the job's result or error is stored */
@@ -126,7 +126,7 @@ static int run_threads(struct crew *crew, unsigned int count, struct error *err)
 static int run_crew(const struct ordered_pool *work, struct error *err)
 {
 	unsigned int threads = work->threads < THREADS_MAX ? work->threads : THREADS_MAX;
-	size_t slots = (size_t)threads * WAITING;
+	size_t slots = (size_t)threads * (work->waiting > 0 ? work->waiting : WAITING);
 	_cleanup_free_ struct slot *memory = calloc(slots, sizeof(*memory));
 	_cleanup_free_ char *results = calloc(slots, work->result_bytes);
 	struct crew crew = {.work = work, .slots = memory, .slot_count = slots};

@@ -14,6 +14,7 @@ struct error;
  * struct ordered_pool - description of the jobs
  * @jobs:         number of jobs; they are numbered from 0
  * @threads:      number of threads that run jobs; 0 and 1: the caller's thread
+ * @waiting:      limit on the results of a thread that run or wait for delivery; 0: 8
  * @result_bytes: size of a job's result
  * @run:          run a job, on any thread, and fill in its @result, which is zeroed before.
  *                Return: 0; else the result is discarded and the work ends there
@@ -24,6 +25,7 @@ struct error;
 struct ordered_pool {
 	size_t jobs;
 	unsigned int threads;
+	unsigned int waiting;
 	size_t result_bytes;
 	int (*run)(void *ctx, size_t job, void *result);
 	int (*deliver)(void *ctx, size_t job, void *result);

@@ -13,7 +13,7 @@ tool-src += $(addprefix tools/tally/, build_match.c data_listing.c edge_listing.
 tool-src += $(addprefix tools/annotate/, calc_blocks.c calc_bubbles.c calc_cells.c calc_events.c calc_evidence.c \
 	calc_faults.c calc_finding.c calc_kernel_counts.c calc_stacks.c \
 	calc_counts.c calc_heading.c calc_images.c calc_json.c calc_listing.c calc_method.c \
-	procedure_lookup.c calc_names.c calc_output.c calc_plan.c calc_data.c calc_footprints.c calc_procedure.c calc_profile.c \
+	procedure_lookup.c calc_names.c calc_output.c calc_plan.c open_images.c calc_data.c calc_footprints.c calc_procedure.c calc_profile.c \
 	calc_profiler.c calc_records.c calc_rest.c calc_select.c calc_source.c calc_summary.c calc_driver.c \
 	calc_summary_text.c calc_sentence.c)
 tool-src += $(addprefix tools/flow/, flow_block.c flow_dot.c flow_text.c)

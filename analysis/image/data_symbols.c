@@ -12,6 +12,7 @@
 #include "lib/cleanup.h"
 #include "lib/error.h"
 #include "lib/error_text.h"
+#include "lib/symbol_name.h"
 #include "lib/partition_point.h"
 
 /* struct data_list - @list: by address; names belong to the file of the table */
@@ -53,7 +54,7 @@ static int data_symbol_compare(const void *a, const void *b)
 
 	if (x->address != y->address)
 		return x->address < y->address ? -1 : 1;
-	return elf_symbols_prefer(x->name, y->name);
+	return symbol_name_prefer(x->name, y->name);
 }
 
 /* The largest symbol at an address stands for all; those that begin inside another are left out. */

@@ -222,6 +222,23 @@ is "dcpitopstalls leaves out the same" "$(tool dcpitopstalls many --json |
 is "and all of them if that is asked for" "$(tool dcpisumm many --min-samples 1 --json |
 	jq -c '[.procedures, .left_out.few_samples]')" '[4000,0]'
 
+# opened REPORT DATABASE FILE: print how often the processes of a report open a file
+opened()
+{
+	strace -f -qq -e trace=openat,open -o "$scratch/opened" "$bin/$1" --db "$scratch/$2.db" \
+		> /dev/null
+	grep -c "\"$3\"" "$scratch/opened"
+}
+
+if strace -o /dev/null true 2> /dev/null; then
+	for name in dcpisumm dcpitopstalls; do
+		is "$name: an image is opened once for all passes" \
+			"$(opened $name many "$scratch/many")" 1
+	done
+else
+	skip "an image is opened once" "no strace, or it is not allowed"
+fi
+
 # dcpitopstalls
 golden dcpitopstalls_copy.txt dcpitopstalls copy --as-published
 golden dcpitopstalls_copy.json dcpitopstalls copy --as-published --json -n 1

@@ -111,6 +111,16 @@ static int use_counts(const struct calc_driver *walk, struct calc_choice *choice
 	return 0;
 }
 
+static void add_rest(struct calc_driver *walk, const struct calc_image *image,
+		     const struct image_analysis_totals *totals)
+{
+	/* Excluded samples that are in no analysed procedure are in those with few samples. */
+	calc_rest_add(&walk->rest, CALC_REST_FEW,
+		      totals->samples_few - fmax(image->excluded - walk->excluded, 0), totals->few);
+	calc_rest_add(&walk->rest, CALC_REST_OUTSIDE, totals->samples_outside - totals->samples_few,
+		      0);
+}
+
 static int analyse(struct calc_driver *walk, struct calc_choice *choice,
 		   const struct image_analysis_options *options, struct error *err)
 {
@@ -121,19 +131,13 @@ static int analyse(struct calc_driver *walk, struct calc_choice *choice,
 		return r;
 	walk->current = choice;
 	walk->excluded = 0;
-	if (walk->image != NULL && !walk->is_sparse &&
-	    walk->image(walk->context, choice, options->model) < 0)
+	if (walk->image != NULL && walk->image(walk->context, choice, options->model) < 0)
 		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	r = image_analysis_run(choice->code, &choice->profile.samples, options,
 			       calc_driver_take_procedure, walk, &totals, err);
 	if (r < 0)
 		return r;
-	/* Excluded samples that are in no analysed procedure are in those with few samples. */
-	calc_rest_add(&walk->rest, CALC_REST_FEW,
-		      totals.samples_few - fmax(choice->image->excluded - walk->excluded, 0),
-		      totals.few);
-	calc_rest_add(&walk->rest, CALC_REST_OUTSIDE, totals.samples_outside - totals.samples_few,
-		      0);
+	add_rest(walk, choice->image, &totals);
 	return 0;
 }
 
@@ -148,34 +152,68 @@ static bool is_any(const void *context, const struct calc_image *image)
 	return has_code(image);
 }
 
+/* Return true if the machine's model is one of the image's architecture. */
+static bool is_usable(const void *context, const struct calc_choice *choice)
+{
+	struct image_analysis_options options;
+	struct error err;
+
+	return set_method(context, choice, &options, &err) == 0;
+}
+
+/* struct driver_pass - a pass over the chosen images that are worth an analysis */
+struct driver_pass {
+	struct calc_driver *walk;
+	bool (*is_chosen)(const void *context, const struct calc_image *image);
+	struct program_calls *calls;
+	struct progress *progress;
+};
+
+static bool is_worth(const void *context, size_t index)
+{
+	const struct driver_pass *pass = context;
+	const struct calc_driver *walk = pass->walk;
+
+	return pass->is_chosen(walk, &walk->source->images.list[index]) &&
+	       calc_plan_is_worth(&walk->plan, index);
+}
+
+static int tally_image(void *context, size_t index, struct calc_choice *choice, int r,
+		       const struct error *err)
+{
+	const struct driver_pass *pass = context;
+	struct calc_driver *walk = pass->walk;
+	const struct calc_images *images = &walk->source->images;
+	struct image_analysis_options options;
+	struct image_samples samples;
+
+	(void)err;
+	progress_say(pass->progress, index, 2 * images->count, images->list[index].image.path);
+	if (r < 0 || set_scope(walk, choice, pass->calls, &options, NULL) < 0)
+		return 0;
+	/* Use estimates only, so that procedures are comparable. */
+	samples = choice->profile.samples;
+	samples.exact = (struct exact_counts){0};
+	r = image_analysis_tally(pass->calls, choice->code, &samples, &options, NULL);
+	open_images_keep(&walk->open, index, choice);
+	return r == -ENOMEM ? r : 0;
+}
+
 /*
  * Tally the calls of all images before any procedure is printed, because calls connect procedures
  * of different images. Errors of an image are reported later, when it is analysed.
  */
-static int tally_calls(const struct calc_driver *walk,
-		       bool (*is_chosen)(const void *context, const struct calc_image *image),
-		       struct program_calls **calls, struct progress *progress)
+static int tally_calls(struct driver_pass *pass)
 {
-	const struct calc_images *images = &walk->source->images;
-	int r = walk->method.as_published ? 0 : program_calls_create(calls);
+	const struct open_images_pass visits = {is_worth, tally_image, pass};
+	int r;
 
-	for (size_t i = 0; i < images->count && r == 0 && *calls != NULL; i++) {
-		const struct calc_image *image = &images->list[i];
-		_cleanup_(calc_choice_deinit) struct calc_choice choice = {0};
-		struct image_analysis_options options;
-
-		progress_say(progress, i, 2 * images->count, image->image.path);
-		if (!is_chosen(walk, image) || !calc_plan_is_worth(&walk->plan, i) ||
-		    calc_select_open(&choice, &walk->source->select, image, NULL) < 0 ||
-		    set_scope(walk, &choice, *calls, &options, NULL) < 0)
-			continue;
-		/* Use estimates only, so that procedures are comparable. */
-		choice.profile.samples.exact = (struct exact_counts){0};
-		if (image_analysis_tally(*calls, choice.code, &choice.profile.samples, &options,
-					 NULL) == -ENOMEM)
-			r = -ENOMEM;
-	}
-	return r == 0 && *calls != NULL ? program_calls_solve(*calls) : r;
+	if (pass->walk->method.as_published)
+		return 0;
+	r = program_calls_create(&pass->calls);
+	if (r == 0)
+		r = open_images_visit(&pass->walk->open, &visits);
+	return r == 0 ? program_calls_solve(pass->calls) : r;
 }
 
 /*
@@ -186,18 +224,24 @@ static int tally_calls(const struct calc_driver *walk,
 static int kernel_calls_tally(struct calc_driver *walk, const struct calc_choice *choice,
 			      struct program_calls **calls)
 {
+	const struct calc_plan_rules rules = {is_any, is_usable, walk};
 	enum profile_image_kind kind = choice->image->image.kind;
 	struct progress progress = {0};
+	struct driver_pass pass = {.walk = walk, .is_chosen = is_any, .progress = &progress};
 	int r;
 
 	if (walk->method.as_published ||
 	    (kind != PROFILE_IMAGE_KERNEL && kind != PROFILE_IMAGE_MODULE))
 		return 0;
+	r = open_images_init(&walk->open, &walk->source->select);
 	walk->plan = (struct calc_plan){.least = 1, .most = KERNEL_CALLERS_MAX};
-	r = calc_plan_make(&walk->plan, &walk->source->select, is_any, walk, &progress);
 	if (r == 0)
-		r = tally_calls(walk, is_any, calls, &progress);
+		r = calc_plan_make(&walk->plan, &walk->open, &rules, &progress);
+	if (r == 0)
+		r = tally_calls(&pass);
+	*calls = pass.calls;
 	calc_plan_deinit(&walk->plan);
+	open_images_deinit(&walk->open);
 	return r;
 }
 
@@ -251,58 +295,63 @@ static bool is_chosen(const void *context, const struct calc_image *image)
 	       (has_code(image) || !any_with_code(walk));
 }
 
-/* Return: 0; an error of the image, which has been recorded; or -ENOMEM. */
-static int walk_image(struct calc_driver *walk, const struct calc_image *image,
-		      const struct program_calls *calls)
+/* Return: 0, also after an error of the image, which is recorded; or -ENOMEM. */
+static int walk_image(void *context, size_t index, struct calc_choice *choice, int r,
+		      const struct error *open_error)
 {
-	_cleanup_(calc_choice_deinit) struct calc_choice choice = {0};
+	const struct driver_pass *pass = context;
+	struct calc_driver *walk = pass->walk;
+	const struct calc_images *images = &walk->source->images;
+	const struct calc_image *image = &images->list[index];
 	struct image_analysis_options options;
-	struct error err;
-	int r = calc_select_open(&choice, &walk->source->select, image, &err);
+	struct error err = *open_error;
 
+	walk->images++;
+	progress_say(pass->progress, images->count + index, 2 * images->count, image->image.path);
 	/* The database may lack code that is in no file. */
 	if (r == -ENOTSUP && walk->cli->image == NULL && image->image.kind != PROFILE_IMAGE_FILE) {
 		calc_rest_add(&walk->rest, CALC_REST_NO_CODE, image->samples, 1);
-		if (image->image.kind != PROFILE_IMAGE_JIT) {
-			walk->images--;
-			walk->sparse -= walk->is_sparse;
-		}
+		walk->images -= image->image.kind != PROFILE_IMAGE_JIT;
 		return 0;
 	}
 	if (r == 0)
-		r = set_scope(walk, &choice, calls, &options, &err);
+		r = set_scope(walk, choice, pass->calls, &options, &err);
 	if (r == 0)
-		r = analyse(walk, &choice, &options, &err);
-	if (r < 0) {
-		walk->failed++;
-		calc_rest_add(&walk->rest, CALC_REST_FAILED, image->samples, 1);
-		if (passed_over_add(&walk->passed, &err, image->samples) < 0)
-			return -ENOMEM;
-	}
-	return r;
+		r = analyse(walk, choice, &options, &err);
+	if (r == 0)
+		return 0;
+	walk->failed++;
+	calc_rest_add(&walk->rest, CALC_REST_FAILED, image->samples, 1);
+	return passed_over_add(&walk->passed, &err, image->samples) < 0 || r == -ENOMEM ? -ENOMEM
+											: 0;
 }
 
-static int walk_images(struct calc_driver *walk, const struct program_calls *calls,
-		       struct progress *progress)
+/* Count the samples of images that are not analysed. */
+static void add_others(struct calc_driver *walk)
 {
 	const struct calc_images *images = &walk->source->images;
 
+	walk->excluded = 0;
 	for (size_t i = 0; i < images->count; i++) {
 		const struct calc_image *image = &images->list[i];
 
 		if (!is_chosen(walk, image)) {
 			if (walk->cli->image == NULL)
 				calc_rest_add(&walk->rest, CALC_REST_NO_CODE, image->samples, 1);
-			continue;
+		} else if (!calc_plan_is_worth(&walk->plan, i)) {
+			walk->images++;
+			walk->sparse++;
+			add_rest(walk, image, &walk->plan.few[i]);
 		}
-		walk->images++;
-		walk->is_sparse = !calc_plan_is_worth(&walk->plan, i);
-		walk->sparse += walk->is_sparse;
-		progress_say(progress, images->count + i, 2 * images->count, image->image.path);
-		if (walk_image(walk, image, calls) == -ENOMEM)
-			return -ENOMEM;
 	}
-	return 0;
+}
+
+static int walk_images(struct driver_pass *pass)
+{
+	const struct open_images_pass visits = {is_worth, walk_image, pass};
+
+	add_others(pass->walk);
+	return open_images_visit(&pass->walk->open, &visits);
 }
 
 static int status_of(const struct calc_driver *walk)
@@ -327,19 +376,21 @@ static int status_of(const struct calc_driver *walk)
 
 int calc_driver_run(struct calc_driver *walk)
 {
-	struct program_calls *calls = NULL;
+	const struct calc_plan_rules rules = {is_chosen, is_usable, walk};
 	struct progress progress = {0};
+	struct driver_pass pass = {.walk = walk, .is_chosen = is_chosen, .progress = &progress};
 	struct error err;
-	int r;
+	int r = open_images_init(&walk->open, &walk->source->select);
 
 	if (walk->progress)
 		progress_start(&progress, walk->cli->tool);
-	r = calc_plan_make(&walk->plan, &walk->source->select, is_chosen, walk, &progress);
+	if (r == 0)
+		r = calc_plan_make(&walk->plan, &walk->open, &rules, &progress);
 	walk->rest.least = walk->plan.least;
 	if (r == 0)
-		r = tally_calls(walk, is_chosen, &calls, &progress);
+		r = tally_calls(&pass);
 	if (r == 0)
-		r = walk_images(walk, calls, &progress);
+		r = walk_images(&pass);
 	progress_clear(&progress);
 	/* An image that was skipped has its own message. */
 	if (r < 0 && walk->passed.count == 0) {
@@ -348,7 +399,8 @@ int calc_driver_run(struct calc_driver *walk)
 	}
 	passed_over_print(&walk->passed, walk->cli, "skipped", (double)walk->source->images.time);
 	passed_over_deinit(&walk->passed);
-	program_calls_destroy(calls);
+	program_calls_destroy(pass.calls);
 	calc_plan_deinit(&walk->plan);
+	open_images_deinit(&walk->open);
 	return r < 0 ? CLI_FAILED : status_of(walk);
 }

@@ -49,8 +49,8 @@ struct calc_driver {
 	struct calc_rest rest;
 
 	/* private */
+	struct open_images open;
 	struct passed_over passed;
-	bool is_sparse; /* the current image */
 	const struct calc_choice *current;
 	double excluded; /* samples of skipped procedures of the current image */
 };

@@ -47,19 +47,52 @@ static int add_weight(void *context, double time)
  * Return: samples of the image's largest procedure; infinity: the image must always be opened;
  * -ENOMEM
  */
-static double weigh_image(struct weights *weights, const struct calc_select *select,
-			  const struct calc_image *image)
+static double weigh_choice(struct weights *weights, const struct calc_plan_rules *rules,
+			   const struct calc_choice *choice, struct image_analysis_totals *few)
 {
-	_cleanup_(calc_choice_deinit) struct calc_choice choice = {0};
-	struct error err;
-
-	if (calc_select_open(&choice, select, image, &err) < 0)
-		return INFINITY;
 	weights->most = 0;
-	if (image_analysis_weigh(choice.code, &choice.profile.samples, add_weight, weights, &err) <
+	if (image_analysis_weigh(choice->code, &choice->profile.samples, add_weight, weights, few) <
 	    0)
 		return -ENOMEM;
-	return choice.counts.exact.range_count > 0 ? INFINITY : weights->most;
+	if (choice->counts.exact.range_count > 0 || !rules->is_usable(rules->context, choice))
+		return INFINITY;
+	return weights->most;
+}
+
+/* struct weighing - a pass over the images; @largest: results of weigh_choice() by image */
+struct weighing {
+	const struct calc_plan *plan;
+	const struct calc_plan_rules *rules;
+	struct open_images *images;
+	struct progress *progress;
+	struct weights weights;
+	double *largest;
+};
+
+static bool calc_plan_is_wanted(const void *context, size_t index)
+{
+	const struct weighing *weighing = context;
+
+	return weighing->rules->is_chosen(weighing->rules->context,
+					  &weighing->images->select->images->list[index]);
+}
+
+static int weigh_image(void *context, size_t index, struct calc_choice *choice, int r,
+		       const struct error *err)
+{
+	struct weighing *weighing = context;
+	const struct calc_images *images = weighing->images->select->images;
+	double most = INFINITY;
+
+	(void)err;
+	progress_say(weighing->progress, index, images->count, images->list[index].image.path);
+	if (r == 0)
+		most = weigh_choice(&weighing->weights, weighing->rules, choice,
+				    &weighing->plan->few[index]);
+	if (r == 0 && most >= weighing->weights.least)
+		open_images_keep(weighing->images, index, choice);
+	weighing->largest[index] = most;
+	return most < 0 ? -ENOMEM : 0;
 }
 
 static int largest_first(const void *a, const void *b)
@@ -81,38 +114,33 @@ static double least_of(struct weights *weights, size_t most)
 	return weights->list[most - 1];
 }
 
-int calc_plan_make(struct calc_plan *plan, const struct calc_select *select,
-		   bool (*is_chosen)(const void *context, const struct calc_image *image),
-		   const void *context, struct progress *progress)
+int calc_plan_make(struct calc_plan *plan, struct open_images *images,
+		   const struct calc_plan_rules *rules, struct progress *progress)
 {
-	const struct calc_images *images = select->images;
-	struct weights weights = {.least = plan->least};
-	_cleanup_free_ double *largest = NULL;
+	size_t count = images->select->images->count;
+	_cleanup_free_ double *largest = calloc(count + 1, sizeof(*largest));
+	struct weighing weighing = {plan, rules, images, progress, {.least = plan->least}, largest};
+	const struct open_images_pass pass = {calc_plan_is_wanted, weigh_image, &weighing};
+	int r;
 
 	if (plan->least <= 1 && plan->most == 0)
 		return 0;
-	largest = calloc(images->count + 1, sizeof(*largest));
-	plan->worth = calloc(images->count + 1, sizeof(*plan->worth));
-	if (largest == NULL || plan->worth == NULL)
+	plan->worth = calloc(count + 1, sizeof(*plan->worth));
+	plan->few = calloc(count + 1, sizeof(*plan->few));
+	if (largest == NULL || plan->worth == NULL || plan->few == NULL)
 		return -ENOMEM;
-	for (size_t i = 0; i < images->count; i++) {
-		progress_say(progress, i, images->count, images->list[i].image.path);
-		if (is_chosen(context, &images->list[i]))
-			largest[i] = weigh_image(&weights, select, &images->list[i]);
-		if (largest[i] < 0) {
-			free(weights.list);
-			return -ENOMEM;
-		}
-	}
-	plan->least = least_of(&weights, plan->most);
-	for (size_t i = 0; i < images->count; i++)
+	r = open_images_visit(images, &pass);
+	if (r == 0)
+		plan->least = least_of(&weighing.weights, plan->most);
+	for (size_t i = 0; r == 0 && i < count; i++)
 		plan->worth[i] = largest[i] >= plan->least;
-	free(weights.list);
-	return 0;
+	free(weighing.weights.list);
+	return r;
 }
 
 void calc_plan_deinit(struct calc_plan *plan)
 {
 	free(plan->worth);
+	free(plan->few);
 	*plan = (struct calc_plan){0};
 }

@@ -10,9 +10,9 @@
 #ifndef DCPI_CALC_PLAN_H
 #define DCPI_CALC_PLAN_H
 
+#include "analysis/image_analysis.h"
+#include "tools/annotate/open_images.h"
 #include "tools/base/progress.h"
-#include "tools/annotate/calc_images.h"
-#include "tools/annotate/calc_select.h"
 
 #define CALC_PLAN_LEAST 16
 #define CALC_PLAN_MOST 2500
@@ -36,11 +36,26 @@
  * @most:  approximate maximum number of procedures without exact counts; 0: unlimited
  * @worth: by image: it has such a procedure, could not be opened, or has exact counts; NULL: true
  *         for all
+ * @few:   by image: totals of the other images, whose procedures have fewer samples
  */
 struct calc_plan {
 	double least;
 	size_t most;
 	bool *worth;
+	struct image_analysis_totals *few;
+};
+
+/**
+ * struct calc_plan_rules - decisions of the caller about images
+ * @is_chosen: return true if an image is to be considered
+ * @is_usable: return true if an open image can be analysed; the others are treated as those that
+ *             could not be opened
+ * @context:   for both
+ */
+struct calc_plan_rules {
+	bool (*is_chosen)(const void *context, const struct calc_image *image);
+	bool (*is_usable)(const void *context, const struct calc_choice *choice);
+	const void *context;
 };
 
 /** calc_plan_set() - parse the argument of --min-samples. Return: 0 or -EINVAL */
@@ -48,16 +63,15 @@ int calc_plan_set(struct calc_plan *plan, const char *argument, struct error *er
 
 /**
  * calc_plan_make() - determine @least and @worth
- * @plan:      freed by calc_plan_deinit(), also after a failure
- * @is_chosen: returns true for the images to consider; @context is its first argument
+ * @plan:   freed by calc_plan_deinit(), also after a failure
+ * @images: those that may be worth an analysis stay open in it
  *
  * Opens each image once, if a limit is set; else does nothing.
  *
- * Return: 0 or -ENOMEM.
+ * Return: as open_images_visit().
  */
-int calc_plan_make(struct calc_plan *plan, const struct calc_select *select,
-		   bool (*is_chosen)(const void *context, const struct calc_image *image),
-		   const void *context, struct progress *progress);
+int calc_plan_make(struct calc_plan *plan, struct open_images *images,
+		   const struct calc_plan_rules *rules, struct progress *progress);
 
 /**
  * calc_plan_is_worth() - return true if an image may have procedures to analyse

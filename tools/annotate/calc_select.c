@@ -145,7 +145,7 @@ static int stored_code_open(struct image_code **ret, const struct calc_select *s
 	return image_code_open(ret, &file, &select->debug, err);
 }
 
-static int open_code(struct image_code **ret, const struct calc_select *select,
+int calc_select_code(struct image_code **ret, const struct calc_select *select,
 		     const struct calc_image *image, struct error *err)
 {
 	if (!is_file(image))
@@ -155,9 +155,8 @@ static int open_code(struct image_code **ret, const struct calc_select *select,
 	return image_code_open(ret, &image->image, &select->debug, err);
 }
 
-/* Load the samples of @choice, whose code is open. @ranges: NULL: all. */
-static int calc_select_load(struct calc_choice *choice, const struct calc_select *select,
-			    const struct profile_ranges *ranges, struct error *err)
+int calc_select_load(struct calc_choice *choice, const struct calc_select *select,
+		     const struct profile_ranges *ranges, struct error *err)
 {
 	const struct calc_image *image = choice->image;
 	struct calc_profile_wanted wanted = {
@@ -188,7 +187,7 @@ int calc_select_open(struct calc_choice *ret, const struct calc_select *select,
 		     const struct calc_image *image, struct error *err)
 {
 	_cleanup_(calc_choice_deinit) struct calc_choice choice = {.image = image};
-	int r = open_code(&choice.code, select, image, err);
+	int r = calc_select_code(&choice.code, select, image, err);
 
 	if (r == 0)
 		r = calc_select_load(&choice, select, NULL, err);
@@ -452,7 +451,7 @@ static int calc_select_examine(struct search *search, const struct calc_image *i
 {
 	_cleanup_(calc_choice_deinit) struct calc_choice choice = {.image = image};
 	struct error why = {0};
-	int r = open_code(&choice.code, search->select, image, &why);
+	int r = calc_select_code(&choice.code, search->select, image, &why);
 
 	if (r == 0)
 		r = choose(search, &choice, &why);

@@ -80,6 +80,26 @@ int calc_select_open(struct calc_choice *ret, const struct calc_select *select,
 		     const struct calc_image *image, struct error *err);
 
 /**
+ * calc_select_code() - open the code of an image: the first part of calc_select_open()
+ * @ret: out; freed by image_code_close()
+ *
+ * Return: 0; -ENOTSUP: no file contains its code; or as image_code_open().
+ * Context: for images that are files, several threads may call it at once.
+ */
+int calc_select_code(struct image_code **ret, const struct calc_select *select,
+		     const struct calc_image *image, struct error *err);
+
+/**
+ * calc_select_load() - load samples: the second part of calc_select_open()
+ * @choice: @image and @code are set
+ * @ranges: only samples in these; NULL: all
+ *
+ * Return: as calc_profile_load().
+ */
+int calc_select_load(struct calc_choice *choice, const struct calc_select *select,
+		     const struct profile_ranges *ranges, struct error *err);
+
+/**
  * calc_select_address() - choose the procedure that contains an ELF virtual address
  * @choice: of calc_select_open()
  *

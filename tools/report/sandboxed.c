@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -25,6 +26,8 @@
 #define HELD_BYTES_MAX (1 << 20)
 /* Parsing the largest debug files of distributions (some GiB) takes a fifth of this. */
 #define PARSE_SECONDS 60
+/* Reports keep images open for several passes over them (tools/annotate/open_images.h). */
+#define DESCRIPTORS_MAX 4096
 /* The lowest number after the standard streams, so that one call closes all other descriptors. */
 #define BROKER_FD (STDERR_FILENO + 1)
 
@@ -77,6 +80,17 @@ static void warn(const struct runner *runner, const struct error *err)
 	cli_fail(runner->cli, &warning);
 }
 
+/* Raise the limit on descriptors, as far as the user may; sandbox_enter() fixes it. */
+static void allow_descriptors(unsigned int count)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur >= count)
+		return;
+	limit.rlim_cur = limit.rlim_max < count ? limit.rlim_max : count;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 /* Runs in the report's process. @socket: its end of the connection. @output: NULL: the terminal */
 static void sandboxed_enter(struct runner *runner, int socket, const int *output, pid_t parent)
 {
@@ -90,6 +104,7 @@ static void sandboxed_enter(struct runner *runner, int socket, const int *output
 		_exit(CLI_FAILED);
 	sandbox_close_from(BROKER_FD + 1);
 	broker_attach(BROKER_FD);
+	allow_descriptors(runner->limits.files);
 	if (sandbox_enter(&runner->limits, &err) < 0 && !runner->warned)
 		warn(runner, &err);
 	if (getppid() != parent)
@@ -354,6 +369,7 @@ int sandboxed_start(const struct cli *cli, const struct sandboxed_options *optio
 				 .limits = sandbox_limits_default(),
 				 .socket = -1,
 				 .output = -1};
+	runner.limits.files = DESCRIPTORS_MAX;
 	runner.broker = file_broker_create(cli, &options->access);
 	if (runner.broker == NULL) {
 		error_set(&err, ENOMEM, ERROR_NO_MEMORY);
