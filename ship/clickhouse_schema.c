@@ -67,7 +67,8 @@ const struct clickhouse_definition clickhouse_definitions[CLICKHOUSE_TABLES] = {
 	[CLICKHOUSE_PROCEDURES] =
 		{
 			"dcpi_procedures",
-			{"image UUID", "offset UInt64", "name String", "bytes UInt64"},
+			{"image UUID", "offset UInt64", "name String", "bytes UInt64",
+			 "position UInt32"},
 			.keys = 3,
 			.shard = "image",
 			.scope = CLICKHOUSE_OF_IMAGES,

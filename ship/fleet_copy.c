@@ -2,6 +2,7 @@
 #include "ship/fleet_copy.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -272,6 +273,8 @@ static int take_sample(void *context, char *const *cells)
 	if (r < 0)
 		return r;
 	pid = label > 0 ? PROFILE_PID_OF_LABEL(label) : PROFILE_PID_ALL;
+	if (strcmp(cells[6], "1") == 0)
+		pid = PROFILE_PID_PROFILER;
 	if (copy->sample_count == 0 || strcmp(copy->image->uuid, cells[0]) != 0 ||
 	    copy->event != event || copy->pid != pid) {
 		r = samples_flush(copy);
@@ -347,12 +350,12 @@ static void counters_clear(struct copy *copy)
 /* Copy the rows of some epochs of a group. */
 static int epochs_rows(struct copy *copy, const char *condition)
 {
-	int r = query(copy, 6, take_sample,
-		      "SELECT toString(image), event, unit, container, offset, sum(samples) "
-		      "FROM dcpi_live_samples" WITH_UNITS "%s "
-		      "GROUP BY image, event, unit, container, offset "
-		      "ORDER BY image, event, unit, container, offset",
-		      condition);
+	int r = query(copy, 7, take_sample,
+		      "SELECT toString(image), event, unit, container, offset, sum(samples), "
+		      "pid = %" PRId64 " AS profiler FROM dcpi_live_samples" WITH_UNITS "%s "
+		      "GROUP BY image, event, profiler, unit, container, offset "
+		      "ORDER BY image, event, profiler, unit, container, offset",
+		      PROFILE_PID_PROFILER, condition);
 
 	if (r == 0)
 		r = samples_flush(copy);
@@ -505,7 +508,8 @@ static int procedures_read(struct copy *copy, size_t first, size_t end)
 		return 0;
 	r = query(copy, 4, take_procedure,
 		  "SELECT toString(image), offset, name, max(bytes) FROM dcpi_procedures "
-		  "WHERE image IN (%s) GROUP BY image, offset, name ORDER BY image, offset, name",
+		  "WHERE image IN (%s) GROUP BY image, offset, name "
+		  "ORDER BY image, offset, max(position), name",
 		  list);
 	return r == 0 ? symbols_flush(copy) : r;
 }

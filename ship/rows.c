@@ -159,6 +159,7 @@ int rows_procedures(struct batch_builder *batch, int64_t image, const struct ima
 {
 	struct clickhouse *ch = batch->data;
 	struct profile_symbols symbols;
+	uint64_t position = 0;
 	int r;
 
 	if (!batch->config->procedures)
@@ -179,11 +180,14 @@ int rows_procedures(struct batch_builder *batch, int64_t image, const struct ima
 	for (size_t i = 0; r == 0 && i < symbols.count; i++) {
 		const struct profile_symbol *symbol = &symbols.symbols[i];
 
+		/* Among names of an offset, the first is the best. */
+		position = i > 0 && symbol[-1].offset == symbol->offset ? position + 1 : 0;
 		rows_begin(batch, CLICKHOUSE_PROCEDURES);
 		row_buffer_uuid(ch->target, id->uuid);
 		rows_put_u64(ch, symbol->offset);
 		rows_put_text(ch, symbol->name);
 		rows_put_u64(ch, symbol->bytes);
+		rows_put_u32(ch, position);
 		r = rows_end(batch, CLICKHOUSE_PROCEDURES, 0);
 	}
 	profile_symbols_deinit(&symbols);

@@ -82,7 +82,8 @@ CREATE TABLE IF NOT EXISTS dcpi_procedures_local (
 	image UUID,
 	offset UInt64,
 	name String,
-	bytes UInt64
+	bytes UInt64,
+	position UInt32
 ) ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/dcpi/dcpi_procedures', '{replica}') ORDER BY (image, offset, name);
 
 CREATE TABLE IF NOT EXISTS dcpi_procedures AS dcpi_procedures_local ENGINE =

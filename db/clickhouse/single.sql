@@ -66,7 +66,8 @@ CREATE TABLE IF NOT EXISTS dcpi_procedures (
 	image UUID,
 	offset UInt64,
 	name String,
-	bytes UInt64
+	bytes UInt64,
+	position UInt32
 ) ENGINE = ReplacingMergeTree() ORDER BY (image, offset, name);
 
 CREATE TABLE IF NOT EXISTS dcpi_samples (

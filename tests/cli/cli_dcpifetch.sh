@@ -66,6 +66,20 @@ same "a pattern of images" dcpiprof "$db" --csv --host host1 -i 'p[12]'
 same "events with different periods" dcpiprof "$golden" --csv --host alpha
 same "names with control characters" dcpiprof "$golden" --csv --host beta --by image
 same "units" dcpiprof "$golden" --csv --host beta --by unit
+"$build/tests/make_profile_db" "$work/profiler.db" << END
+host own
+event cycles cycles 60000 64000
+epoch Test CPU
+image file 02 /usr/lib/libown.so
+sample 0 16 30
+process -4294967296
+sample 0 16 5
+sample 0 32 6
+end
+END
+deliver profiler
+same "samples of the profiler's processes" dcpiprof "$work/profiler.db" --csv --host own --by instruction
+is "are excluded" "$("$bin/dcpiprof" --from "$from" --host own --json | jq .profiler_samples)" 11
 start=$(sql "$db" 'SELECT min(start_ns) / 1000000000 FROM epoch')
 same "a time in an epoch" dcpiprof "$db" --csv --host host1 --since "@$((start + 100))" \
 	--until "@$((start + 200))"
@@ -79,7 +93,7 @@ like "the page has the procedures" "$(cat "$work/page.html")" second
 check "a configuration" "$bin/dcpiprof" --from "$work/dcpi.conf" --host host1
 check "dcpifetch writes a database" "$bin/dcpifetch" --from "$from" --by epoch -o "$work/own.db"
 is "that keeps epochs apart" "$(sql "$work/own.db" 'SELECT start_ns, interrupts FROM epoch' | sort)" \
-	"$(for f in "$db" "$golden"; do sql "$f" 'SELECT start_ns, interrupts FROM epoch'; done | sort)"
+	"$(for f in "$db" "$golden" "$work/profiler.db"; do sql "$f" 'SELECT start_ns, interrupts FROM epoch'; done | sort)"
 like "and is intact" "$(accounting --db "$work/own.db")" exact
 refused "a file that exists" "own.db' exists already" "$bin/dcpifetch" --from "$from" -o "$work/own.db"
 
