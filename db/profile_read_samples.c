@@ -5,12 +5,14 @@
 #include <inttypes.h>
 #include <sqlite3.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "db/profile_owners.h"
 #include "db/profile_reader.h"
 #include "db/slice_rows.h"
 #include "db/symbol_blob.h"
+#include "lib/array.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
 #include "lib/error_text.h"
@@ -281,6 +283,75 @@ static int visit_key(struct profile_walk *walk, const union profile_key *key,
 	return profile_visit_parts(walk, &profile, key);
 }
 
+/* struct event_name - the name of an event of an epoch */
+struct event_name {
+	uint32_t number;
+	char *name;
+};
+
+/* struct event_list - the names of the events of an epoch */
+struct event_list {
+	struct event_name *list;
+	size_t count;
+	size_t capacity;
+};
+
+static void event_list_deinit(struct event_list *events)
+{
+	for (size_t i = 0; i < events->count; i++)
+		free(events->list[i].name);
+	free(events->list);
+}
+
+static int event_list_add(void *context, const struct profile_event *event)
+{
+	struct event_list *events = context;
+	struct event_name added = {event->number, strdup(event->name)};
+
+	if (added.name == NULL ||
+	    array_reserve(&events->list, &events->capacity, events->count + 1, sizeof(added)) < 0) {
+		free(added.name);
+		return -ENOMEM;
+	}
+	events->list[events->count++] = added;
+	return 0;
+}
+
+static const char *event_list_find(const struct event_list *events, int64_t number)
+{
+	for (size_t i = 0; i < events->count; i++) {
+		if (events->list[i].number == number)
+			return events->list[i].name;
+	}
+	return NULL;
+}
+
+/*
+ * Visit the keys of the selected slices of one epoch. An epoch of a week has many more keys than a
+ * slice.
+ */
+static int walk_slice_keys(struct profile_walk *walk, bool by_pid)
+{
+	_cleanup_(event_list_deinit) struct event_list events = {.list = NULL};
+	const struct slice_rows *rows = &walk->rows;
+	int r = profile_reader_events(walk->reader, walk->epochs->partial[0], event_list_add,
+				      &events, walk->err);
+
+	if (r == -ENOMEM)
+		return error_set(walk->err, ENOMEM, ERROR_NO_MEMORY);
+	for (size_t i = 0; r == 0 && i < rows->count; i++) {
+		const int64_t *parts = rows->list[i].key;
+		union profile_key key;
+
+		if (i > 0 && reader_key_compare(rows->list[i - 1].key, parts) == 0)
+			continue;
+		memcpy(key.parts, parts, sizeof(key.parts));
+		if (!by_pid || key.pid == walk->filter->pid)
+			r = visit_key(walk, &key, event_list_find(&events, key.event));
+	}
+	return r;
+}
+
 /*
  * The index yields the keys in the required order, without the blobs, which a sort would have to
  * copy.
@@ -316,6 +387,8 @@ static int walk_keys(void *context, const struct epoch_set *epochs)
 		r = slice_rows_read(&walk->rows, walk->reader, filter, epochs, walk->err);
 	if (r < 0)
 		return r;
+	if (epochs->count == 1 && epochs->partial_count == 1)
+		return walk_slice_keys(walk, by_pid);
 	r = database_prepare(db, one ? sql_epoch : sql, &statement, walk->err);
 	if (r == 0)
 		r = database_bind(db, statement, walk->err, one ? "iiiii" : "iiii", first, last,

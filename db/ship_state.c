@@ -15,7 +15,7 @@
 #include "lib/error_text.h"
 
 #define APPLICATION_ID 1145262163 /* "DCPS" */
-#define STATE_VERSION 1
+#define STATE_VERSION 2
 /* Pages of 4 KiB that the file may have for the next batch. */
 #define FREE_PAGES_MAX 4096
 #define BUSY_TIMEOUT_MS 5000
@@ -44,7 +44,21 @@ struct ship_state {
 		run_r;                                                                             \
 	})
 
-static int set_up(struct ship_state *state, struct error *err)
+/* Version 1 had no compressed requests. */
+static int upgrade(struct ship_state *state, struct error *err)
+{
+	int r = database_exec(&state->db, "BEGIN IMMEDIATE", "write", err);
+
+	if (r < 0)
+		return r;
+	r = database_exec(&state->db,
+			  "ALTER TABLE request ADD COLUMN compressed INTEGER NOT NULL DEFAULT 0;"
+			  "PRAGMA user_version = 2",
+			  "upgrade", err);
+	return ship_state_settle(state, r, err);
+}
+
+static int set_up(struct ship_state *state, bool read_only, struct error *err)
 {
 	struct database *db = &state->db;
 	int64_t application, version, objects;
@@ -65,7 +79,9 @@ static int set_up(struct ship_state *state, struct error *err)
 	if (application != APPLICATION_ID)
 		return error_set(err, EMEDIUMTYPE, "'%s' is not a state file of dcpiship",
 				 db->path);
-	if (version != STATE_VERSION)
+	if (version == 1 && !read_only)
+		return upgrade(state, err);
+	if (version != STATE_VERSION && version != 1)
 		return error_set(err, EPROTO,
 				 "'%s' was created by another version (schema %lld; supported: %d)",
 				 db->path, (long long)version, STATE_VERSION);
@@ -110,7 +126,7 @@ int ship_state_open(struct ship_state **ret, const char *path, bool read_only, s
 	if (r == 0)
 		r = open_handle(state, read_only, err);
 	if (r == 0)
-		r = set_up(state, err);
+		r = set_up(state, read_only, err);
 	if (r < 0) {
 		ship_state_close(state);
 		return r;
@@ -317,10 +333,11 @@ int ship_state_request_add(struct ship_state *state, int64_t number,
 			   const struct ship_request *request, struct error *err)
 {
 	return run(state,
-		   "INSERT INTO request (batch, target, expect, entries, body) "
-		   "VALUES (?1, ?2, ?3, ?4, ?5)",
-		   err, "ittib", number, request->target, request->expect,
-		   (int64_t)request->entries, request->body, request->bytes);
+		   "INSERT INTO request (batch, target, expect, entries, body, compressed) "
+		   "VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+		   err, "ittibi", number, request->target, request->expect,
+		   (int64_t)request->entries, request->body, request->bytes,
+		   (int64_t)request->compressed);
 }
 
 int ship_state_batch(struct ship_state *state, struct ship_batch *ret, struct error *err)
@@ -356,11 +373,12 @@ int ship_state_request(struct ship_state *state, int64_t number, int64_t after,
 
 	request_release(state);
 	if (state->request == NULL)
-		r = database_prepare(&state->db,
-				     "SELECT sequence, target, expect, entries, body FROM request "
-				     "WHERE batch = ?1 AND sent = 0 AND sequence > ?2 "
-				     "ORDER BY sequence LIMIT 1",
-				     &state->request, err);
+		r = database_prepare(
+			&state->db,
+			"SELECT sequence, target, expect, entries, body, compressed FROM request "
+			"WHERE batch = ?1 AND sent = 0 AND sequence > ?2 "
+			"ORDER BY sequence LIMIT 1",
+			&state->request, err);
 	statement = state->request;
 	if (r == 0)
 		r = database_bind(&state->db, statement, err, "ii", number, after);
@@ -375,6 +393,7 @@ int ship_state_request(struct ship_state *state, int64_t number, int64_t after,
 		.entries = (uint64_t)sqlite3_column_int64(statement, 3),
 		.body = sqlite3_column_blob(statement, 4),
 		.bytes = (size_t)sqlite3_column_bytes(statement, 4),
+		.compressed = sqlite3_column_int(statement, 5) != 0,
 	};
 	if (ret->target == NULL || ret->expect == NULL || ret->body == NULL) {
 		sqlite3_reset(statement);

@@ -123,6 +123,7 @@ int ship_state_describe(struct ship_state *state, const uint8_t *key, size_t key
  * @target:   where it is sent to, in the terms of the protocol
  * @expect:   text that the response must have; "": any
  * @entries:  rows or samples in @body
+ * @compressed: @body is in the format of gzip
  */
 struct ship_request {
 	int64_t sequence;
@@ -131,6 +132,7 @@ struct ship_request {
 	uint64_t entries;
 	const uint8_t *body;
 	size_t bytes;
+	bool compressed;
 };
 
 /** ship_state_batch_begin() - add an empty batch, in a transaction */

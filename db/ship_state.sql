@@ -3,7 +3,7 @@
 -- The state of dcpiship for one destination. Times are nanoseconds since the Unix epoch.
 
 PRAGMA application_id = 1145262163; -- "DCPS"
-PRAGMA user_version = 1;
+PRAGMA user_version = 2;
 
 -- The destination and the host's id that the rest belongs to.
 CREATE TABLE setting (
@@ -50,7 +50,7 @@ CREATE TABLE batch (
 ) STRICT;
 
 -- Requests of batches, by sequence. Each is sent again with the same bytes until it succeeds.
--- expect: the response to a check; '' otherwise.
+-- expect: the response to a check; '' otherwise. compressed: body is in the format of gzip.
 CREATE TABLE request (
 	sequence INTEGER PRIMARY KEY,
 	batch INTEGER NOT NULL REFERENCES batch ON DELETE CASCADE,
@@ -58,6 +58,7 @@ CREATE TABLE request (
 	target TEXT NOT NULL,
 	expect TEXT NOT NULL,
 	entries INTEGER NOT NULL,
+	compressed INTEGER NOT NULL DEFAULT 0,
 	body BLOB NOT NULL
 ) STRICT;
 

@@ -90,7 +90,7 @@ void slice_rows_deinit(struct slice_rows *rows)
 	*rows = (struct slice_rows){.list = NULL};
 }
 
-const struct slice_row *slice_rows_find(const struct slice_rows *rows, const int64_t key[4],
+const struct slice_row *slice_rows_find(const struct slice_rows *rows, const int64_t *key,
 					size_t *count)
 {
 	size_t low =

@@ -37,8 +37,8 @@ int slice_rows_read(struct slice_rows *rows, struct profile_reader *reader,
 
 void slice_rows_deinit(struct slice_rows *rows);
 
-/** slice_rows_find() - return the rows of a profile, NULL: it has no rows; @count: out */
-const struct slice_row *slice_rows_find(const struct slice_rows *rows, const int64_t key[4],
+/** slice_rows_find() - return the rows of a key of four numbers; NULL: none; @count: out */
+const struct slice_row *slice_rows_find(const struct slice_rows *rows, const int64_t *key,
 					size_t *count);
 
 #endif

@@ -119,7 +119,7 @@ static int check_add(struct batch_builder *batch, enum clickhouse_table table)
 	if (fclose(stream) != 0)
 		return rows_no_memory(batch);
 	request.body = (const uint8_t *)text;
-	return ship_state_request_add(batch->state, batch->number, &request, batch->err);
+	return protocol_request_add(batch, &request);
 }
 
 static int clickhouse_end(struct batch_builder *batch)
@@ -128,6 +128,8 @@ static int clickhouse_end(struct batch_builder *batch)
 
 	for (int table = 0; r == 0 && table < CLICKHOUSE_SLICES; table++)
 		r = rows_flush(batch, table);
+	if (r == 0)
+		r = rows_samples_flush(batch);
 	for (int table = 0; r == 0 && table < CLICKHOUSE_SLICES; table++)
 		r = check_add(batch, table);
 	if (r == 0)
@@ -135,17 +137,26 @@ static int clickhouse_end(struct batch_builder *batch)
 	return r == 0 ? check_add(batch, CLICKHOUSE_SLICES) : r;
 }
 
-static const struct clickhouse_definition *find_table(const char *name)
+/*
+ * Return the statement for a request whose target is the name of a table or, with the format
+ * Native, "NAME Native". NULL: no such table, or out of memory.
+ */
+static char *insert_make(const char *target)
 {
+	size_t length = strcspn(target, " ");
+
 	for (size_t i = 0; i < CLICKHOUSE_TABLES; i++) {
-		if (strcmp(clickhouse_definitions[i].name, name) == 0)
-			return &clickhouse_definitions[i];
+		const struct clickhouse_definition *table = &clickhouse_definitions[i];
+
+		if (strlen(table->name) == length && strncmp(table->name, target, length) == 0)
+			return clickhouse_schema_insert(table, target[length] == '\0' ? "RowBinary"
+										      : "Native");
 	}
 	return NULL;
 }
 
-static void query(struct http_client *client, const struct ship_config *config, const void *text,
-		  size_t bytes, struct http_response *response)
+static void query(struct http_client *client, const struct ship_config *config,
+		  const struct ship_request *request, struct http_response *response)
 {
 	const struct http_field fields[] = {{"database", config->database}, {NULL, NULL}};
 
@@ -153,8 +164,9 @@ static void query(struct http_client *client, const struct ship_config *config, 
 		.path = "",
 		.fields = fields,
 		.type = "text/plain",
-		.body = text,
-		.bytes = bytes,
+		.body = request->body,
+		.bytes = request->bytes,
+		.compressed = request->compressed,
 	};
 
 	http_client_post(client, &post, response);
@@ -163,8 +175,7 @@ static void query(struct http_client *client, const struct ship_config *config, 
 static void clickhouse_send(struct http_client *client, const struct ship_config *config,
 			    const struct ship_request *request, struct http_response *response)
 {
-	const struct clickhouse_definition *table = find_table(request->target);
-	_cleanup_free_ char *insert = table != NULL ? clickhouse_schema_insert(table) : NULL;
+	_cleanup_free_ char *insert = insert_make(request->target);
 	const struct http_field fields[] = {
 		{"database", config->database},
 		{"query", insert},
@@ -178,10 +189,11 @@ static void clickhouse_send(struct http_client *client, const struct ship_config
 		.type = "application/octet-stream",
 		.body = request->body,
 		.bytes = request->bytes,
+		.compressed = request->compressed,
 	};
 
 	if (request->target[0] == '\0') {
-		query(client, config, request->body, request->bytes, response);
+		query(client, config, request, response);
 		return;
 	}
 	*response = (struct http_response){.text = ""};
@@ -234,7 +246,9 @@ static int clickhouse_known(struct http_client *client, const struct ship_config
 			"ORDER BY start_ns, end_ns LIMIT %d FORMAT TabSeparated",
 			host, uuid, last_ns == INT64_MIN ? last_ns + 1 : last_ns, KNOWN_SLICES);
 
-		query(client, config, text, (size_t)bytes, response);
+		query(client, config,
+		      &(struct ship_request){.body = (const uint8_t *)text, .bytes = (size_t)bytes},
+		      response);
 		if (response->result != HTTP_DONE)
 			return -EAGAIN;
 		count = known_visit(response->text, visit, context, &last_ns);

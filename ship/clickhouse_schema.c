@@ -165,7 +165,7 @@ void clickhouse_schema_keys(FILE *stream, const struct clickhouse_definition *ta
 			table->columns[i]);
 }
 
-char *clickhouse_schema_insert(const struct clickhouse_definition *table)
+char *clickhouse_schema_insert(const struct clickhouse_definition *table, const char *format)
 {
 	char *text = NULL;
 	size_t bytes;
@@ -177,7 +177,7 @@ char *clickhouse_schema_insert(const struct clickhouse_definition *table)
 	for (unsigned int i = 0; i < CLICKHOUSE_COLUMNS_MAX && table->columns[i] != NULL; i++)
 		fprintf(stream, "%s%.*s", i > 0 ? ", " : "", name_length(table->columns[i]),
 			table->columns[i]);
-	fputs(") FORMAT RowBinary", stream);
+	fprintf(stream, ") FORMAT %s", format);
 	if (fclose(stream) != 0) {
 		free(text);
 		return NULL;

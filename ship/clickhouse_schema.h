@@ -63,8 +63,11 @@ extern const struct clickhouse_definition clickhouse_definitions[CLICKHOUSE_TABL
 /** clickhouse_schema_keys() - print the columns of the key: "host, epoch" */
 void clickhouse_schema_keys(FILE *stream, const struct clickhouse_definition *table);
 
-/** clickhouse_schema_insert() - return "INSERT INTO ... FORMAT RowBinary"; NULL: out of memory */
-char *clickhouse_schema_insert(const struct clickhouse_definition *table);
+/* The target of requests with samples in the format Native; others are the name of a table. */
+#define CLICKHOUSE_SAMPLES_NATIVE "dcpi_samples Native"
+
+/** clickhouse_schema_insert() - return "INSERT INTO ... FORMAT @format"; NULL: out of memory */
+char *clickhouse_schema_insert(const struct clickhouse_definition *table, const char *format);
 
 /**
  * clickhouse_schema_print() - print the statements that create tables and views

@@ -9,13 +9,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
 
 #include "lib/array.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
 #include "lib/error_text.h"
 #include "lib/printable.h"
+#include "ship/gzip.h"
 #include "ship/ship_config.h"
 
 #define RESPONSE_BYTES_MAX 65536
@@ -24,10 +24,6 @@
 #define SECRET_BYTES_MAX 8192
 #define CONNECT_SECONDS 10L
 #define RETRY_AFTER_S_MAX 86400
-/* A shorter body fits into one packet. */
-#define GZIP_BYTES_MIN 1024
-#define GZIP_WINDOW_BITS (15 + 16)
-#define GZIP_MEMORY_LEVEL 8
 
 static volatile sig_atomic_t stopped;
 
@@ -236,34 +232,6 @@ static void classify_response(struct http_client *client, CURLcode rc,
 				  "status %ld: %s", response->status, client->text);
 }
 
-/*
- * Compress a body. The result is the same for the same bytes. Return: it, malloc'd, or NULL: send
- * the body as it is.
- */
-static void *compress_body(const void *body, size_t *bytes)
-{
-	z_stream stream = {.next_in = (Bytef *)(uintptr_t)body, .avail_in = (uInt)*bytes};
-	void *result = NULL;
-	uLong bound;
-
-	if (*bytes > UINT32_MAX / 2 ||
-	    deflateInit2(&stream, Z_BEST_SPEED, Z_DEFLATED, GZIP_WINDOW_BITS, GZIP_MEMORY_LEVEL,
-			 Z_DEFAULT_STRATEGY) != Z_OK)
-		return NULL;
-	bound = deflateBound(&stream, (uLong)*bytes);
-	result = malloc(bound);
-	stream.next_out = result;
-	stream.avail_out = (uInt)bound;
-	if (result != NULL && deflate(&stream, Z_FINISH) != Z_STREAM_END) {
-		free(result);
-		result = NULL;
-	}
-	if (result != NULL)
-		*bytes = stream.total_out;
-	deflateEnd(&stream);
-	return result;
-}
-
 /* Return the headers of a request; NULL: out of memory. */
 static struct curl_slist *make_headers(const char *type, bool gzip)
 {
@@ -284,16 +252,18 @@ void http_client_post(struct http_client *client, const struct http_post *post,
 {
 	_cleanup_free_ char *url = make_url(client, post->path, post->fields);
 	size_t bytes = post->bytes;
-	_cleanup_free_ void *compressed =
-		post->gzipped || bytes >= GZIP_BYTES_MIN ? compress_body(post->body, &bytes) : NULL;
-	struct curl_slist *headers = make_headers(post->type, compressed != NULL && !post->gzipped);
+	_cleanup_free_ void *copy = !post->compressed && (post->gzipped || bytes >= GZIP_BYTES_MIN)
+					    ? gzip_compress(post->body, &bytes)
+					    : NULL;
+	bool compressed = post->compressed || copy != NULL;
+	struct curl_slist *headers = make_headers(post->type, compressed && !post->gzipped);
 	struct error err;
 
 	*response = (struct http_response){.text = "", .unprocessed = true};
 	client->text_bytes = 0;
 	client->reply = post->reply;
 	client->failure[0] = '\0';
-	if (url == NULL || headers == NULL || (post->gzipped && compressed == NULL)) {
+	if (url == NULL || headers == NULL || (post->gzipped && !compressed)) {
 		http_response_set(response, HTTP_RETRY, ERROR_NO_MEMORY);
 		curl_slist_free_all(headers);
 		return;
@@ -307,7 +277,7 @@ void http_client_post(struct http_client *client, const struct http_post *post,
 		curl_easy_setopt(client->easy, CURLOPT_POST, 1L);
 		curl_easy_setopt(client->easy, CURLOPT_FRESH_CONNECT, (long)post->once);
 		curl_easy_setopt(client->easy, CURLOPT_POSTFIELDS,
-				 compressed != NULL ? compressed : post->body);
+				 copy != NULL ? copy : post->body);
 		curl_easy_setopt(client->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)bytes);
 		classify_response(client, curl_easy_perform(client->easy), response);
 	}

@@ -74,6 +74,7 @@ struct http_reply {
  * @fields:  of the query
  * @type:    media type of the body
  * @body:    sent compressed by gzip, unless it is short
+ * @compressed: @body is compressed already
  * @gzipped: gzip is a part of the media type: the body is always compressed, and no header states
  * it
  * @once:    never send the request twice. Otherwise libcurl repeats it if the connection, which was
@@ -86,6 +87,7 @@ struct http_post {
 	const char *type;
 	const void *body;
 	size_t bytes;
+	bool compressed;
 	bool gzipped;
 	bool once;
 	struct http_reply *reply;

@@ -115,6 +115,7 @@ static void otlp_send(struct http_client *client, const struct ship_config *conf
 				 .type = "application/x-protobuf",
 				 .body = request->body,
 				 .bytes = request->bytes,
+				 .compressed = request->compressed,
 			 },
 			 response);
 	if (response->result == HTTP_DONE && !response_read(response)) {

@@ -30,6 +30,7 @@ static void pprof_send(struct http_client *client, const struct ship_config *con
 		.type = "application/octet-stream",
 		.body = request->body,
 		.bytes = request->bytes,
+		.compressed = request->compressed,
 		.gzipped = true,
 		.once = true,
 	};

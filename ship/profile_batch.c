@@ -129,8 +129,7 @@ static int request_end(struct profile_batch *pb)
 	pb->begun = false;
 	if (pb->format->end(pb->data, &request) < 0)
 		return batch_no_memory(pb->batch);
-	return ship_state_request_add(pb->batch->state, pb->batch->number, &request,
-				      pb->batch->err);
+	return protocol_request_add(pb->batch, &request);
 }
 
 /* Make room for a sample of the current profile. */

@@ -5,7 +5,10 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "lib/cleanup.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
+#include "ship/gzip.h"
 
 static const struct protocol *const protocols[] = {
 	&protocol_clickhouse,
@@ -20,6 +23,21 @@ const struct protocol *protocol_find(const char *name)
 			return protocols[i];
 	}
 	return NULL;
+}
+
+int protocol_request_add(const struct batch_builder *batch, const struct ship_request *request)
+{
+	struct ship_request stored = *request;
+	_cleanup_free_ void *compressed = NULL;
+
+	if (request->bytes >= GZIP_BYTES_MIN) {
+		compressed = gzip_compress(request->body, &stored.bytes);
+		if (compressed == NULL)
+			return error_set(batch->err, ENOMEM, ERROR_NO_MEMORY);
+		stored.body = compressed;
+		stored.compressed = true;
+	}
+	return ship_state_request_add(batch->state, batch->number, &stored, batch->err);
 }
 
 int protocol_check_slice(const struct batch_builder *batch, const struct profile_epoch *part,

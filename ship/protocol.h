@@ -89,6 +89,10 @@ extern const struct protocol protocol_pprof;
 /** protocol_find() - return the protocol with a name; NULL: none */
 const struct protocol *protocol_find(const char *name);
 
+/** protocol_request_add() - add a request to the batch; its body is compressed, unless it is short
+ */
+int protocol_request_add(const struct batch_builder *batch, const struct ship_request *request);
+
 /**
  * protocol_check_slice() - compare the samples and losses of a slice with its interrupts
  *

@@ -34,6 +34,18 @@ void row_buffer_number(struct row_buffer *buffer, uint64_t value, size_t bytes);
 /** row_buffer_text() - add a String */
 void row_buffer_text(struct row_buffer *buffer, const char *text);
 
+/** row_buffer_length() - add a length in the format LEB128 */
+void row_buffer_length(struct row_buffer *buffer, size_t length);
+
+/** row_buffer_bytes() - add bytes without a length */
+void row_buffer_bytes(struct row_buffer *buffer, const void *data, size_t bytes);
+
+/** row_buffer_room() - add @bytes bytes that the caller fills. Return: NULL: out of memory. */
+uint8_t *row_buffer_room(struct row_buffer *buffer, size_t bytes);
+
+/** row_uuid_write() - write a UUID as in RowBinary and Native */
+void row_uuid_write(uint8_t to[16], const uint8_t uuid[16]);
+
 /** row_buffer_uuid() - add a UUID, whose two halves are numbers of 64 bits */
 void row_buffer_uuid(struct row_buffer *buffer, const uint8_t uuid[16]);
 

@@ -28,7 +28,9 @@ void rows_deinit(struct clickhouse *ch)
 	for (size_t i = 0; i < CLICKHOUSE_TABLES; i++)
 		row_buffer_deinit(&ch->rows[i]);
 	row_buffer_deinit(&ch->scratch);
+	native_block_deinit(&ch->samples_block);
 	u64_map_deinit(&ch->images);
+	u64_map_deinit(&ch->processes);
 	free(ch->ids);
 	free(ch->named);
 	free(ch->slices.list);
@@ -41,11 +43,16 @@ void rows_clear(struct batch_builder *batch)
 
 	for (size_t i = 0; i < CLICKHOUSE_TABLES; i++)
 		row_buffer_clear(&ch->rows[i]);
+	native_block_clear(&ch->samples_block);
 	memset(ch->sent, 0, sizeof(ch->sent));
 	memset(ch->sums, 0, sizeof(ch->sums));
 	u64_map_deinit(&ch->images);
 	ch->id_count = ch->named_count = ch->slices.count = ch->changed.count = 0;
 	ch->version = (uint64_t)batch->number;
+	if (ch->batch == batch->number || memcmp(ch->of, batch->known->uuid, sizeof(ch->of)) != 0)
+		u64_map_deinit(&ch->processes);
+	ch->batch = batch->number;
+	memcpy(ch->of, batch->known->uuid, sizeof(ch->of));
 }
 
 void rows_put_u8(struct clickhouse *ch, uint64_t value)
@@ -73,12 +80,16 @@ void rows_put_text(struct clickhouse *ch, const char *text)
 	row_buffer_text(ch->target, text);
 }
 
-static void put_day(struct clickhouse *ch, int64_t time_ns)
+uint16_t rows_day(int64_t time_ns)
 {
 	int64_t day = time_ns / DAY_NS;
 
-	day = day < 0 ? 0 : day > DAY_MAX ? DAY_MAX : day;
-	row_buffer_number(ch->target, (uint64_t)day, 2);
+	return (uint16_t)(day < 0 ? 0 : day > DAY_MAX ? DAY_MAX : day);
+}
+
+static void put_day(struct clickhouse *ch, int64_t time_ns)
+{
+	row_buffer_number(ch->target, rows_day(time_ns), 2);
 }
 
 void rows_begin(struct batch_builder *batch, enum clickhouse_table table)
@@ -126,7 +137,7 @@ int rows_flush(struct batch_builder *batch, enum clickhouse_table table)
 		return rows_no_memory(batch);
 	if (rows->rows == 0)
 		return 0;
-	r = ship_state_request_add(batch->state, batch->number, &request, batch->err);
+	r = protocol_request_add(batch, &request);
 	row_buffer_clear(rows);
 	return r;
 }

@@ -11,8 +11,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "db/profile_read.h"
 #include "lib/u64_map.h"
 #include "ship/clickhouse_schema.h"
+#include "ship/native_block.h"
 #include "ship/protocol.h"
 #include "ship/row_buffer.h"
 
@@ -29,7 +31,7 @@ struct slice_list {
 
 /*
  * struct clickhouse - a batch that is being made
- * @rows:     not in a request yet
+ * @rows:     not in a request yet; @samples_block: those of the table of samples
  * @sent, @sums: rows of the batch, and the sums of their measures
  * @version:  of the rows that are being made
  * @target:   buffer of the rows that are being made
@@ -37,9 +39,12 @@ struct slice_list {
  * @named:    images whose procedures are in the batch
  * @slices:   in the batch, @changed: and those that they replace
  * @lost, @samples: of the slice that is being read
+ * @processes: from process ids of the epoch @of to digests of rows that are in a batch
+ * @batch:    the number of the last batch. A batch that was rolled back has the number of the next
  */
 struct clickhouse {
 	struct row_buffer rows[CLICKHOUSE_TABLES];
+	struct native_block samples_block;
 	uint64_t sent[CLICKHOUSE_TABLES];
 	uint64_t sums[CLICKHOUSE_TABLES];
 	struct row_buffer scratch;
@@ -55,6 +60,9 @@ struct clickhouse {
 	const struct profile_slice *slice;
 	uint64_t lost;
 	uint64_t samples;
+	struct u64_map processes;
+	uint8_t of[SHIP_UUID_BYTES];
+	int64_t batch;
 };
 
 /** rows_clear() - begin a batch */
@@ -89,6 +97,19 @@ void rows_put_epoch(struct batch_builder *batch);
 
 /** rows_put_slice() - put the columns that rows of a slice begin with */
 void rows_put_slice(struct batch_builder *batch, const struct profile_slice *slice);
+
+/**
+ * rows_samples() - add the samples of a profile
+ * @pid, @label: the process, or the unit
+ */
+int rows_samples(struct batch_builder *batch, const struct profile *profile,
+		 const uint8_t image[16], int64_t pid, uint32_t label);
+
+/** rows_samples_flush() - store the samples as a request */
+int rows_samples_flush(struct batch_builder *batch);
+
+/** rows_day() - return the day of a time, in days since 1970, within the range of a Date */
+uint16_t rows_day(int64_t time_ns);
 
 /** rows_flush() - store the rows of a table as a request */
 int rows_flush(struct batch_builder *batch, enum clickhouse_table table);

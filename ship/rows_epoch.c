@@ -3,9 +3,11 @@
 #include "ship/rows.h"
 
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "db/profile_read.h"
+#include "lib/cleanup.h"
 #include "ship/ship_config.h"
 #include "ship/ship_id.h"
 
@@ -92,11 +94,36 @@ static int label_rows(struct batch_builder *batch)
 				    : 0;
 }
 
+/* Return: 1: the row of a process is in no batch, or has changed since; 0: it has not; or an error.
+ */
+static int process_changed(struct batch_builder *batch, const struct profile_process *process)
+{
+	struct clickhouse *ch = batch->data;
+	size_t length = strlen(process->command);
+	uint64_t *known = u64_map_insert(&ch->processes, (uint64_t)process->pid), digest[2];
+	_cleanup_free_ char *text = malloc(sizeof(process->label) + length);
+
+	if (known == NULL || text == NULL)
+		return rows_no_memory(batch);
+	memcpy(text, &process->label, sizeof(process->label));
+	memcpy(text + sizeof(process->label), process->command, length);
+	ship_id_digest((uint8_t *)digest, text, sizeof(process->label) + length);
+	/* 0 is a new entry. */
+	digest[0] |= 1;
+	if (*known == digest[0])
+		return 0;
+	*known = digest[0];
+	return 1;
+}
+
 static int process_row(void *context, const struct profile_process *process)
 {
 	struct batch_builder *batch = context;
 	struct clickhouse *ch = batch->data;
+	int r = ch->target == &ch->scratch ? 1 : process_changed(batch, process);
 
+	if (r <= 0)
+		return r;
 	rows_put_epoch(batch);
 	rows_put_i64(ch, process->pid);
 	rows_put_text(ch, process->command);

@@ -45,24 +45,15 @@ static int profile_rows(void *context, const struct profile *profile)
 {
 	struct batch_builder *batch = context;
 	struct clickhouse *ch = batch->data;
-	uint32_t label = profile_label_of_pid(profile->pid);
+	const uint32_t label = profile_label_of_pid(profile->pid);
 	const uint8_t *image = NULL;
 	int r = rows_image(batch, profile->image, &image);
 
 	if (r == 0 && __builtin_add_overflow(ch->samples, profile->total, &ch->samples))
 		r = error_set(batch->err, EBADMSG, ERROR_DATABASE_COUNTS);
-	rows_begin(batch, CLICKHOUSE_SAMPLES);
-	for (size_t i = 0; r == 0 && i < profile->count; i++) {
-		rows_put_slice(batch, ch->slice);
-		row_buffer_uuid(ch->target, image);
-		rows_put_u32(ch, profile->event);
-		rows_put_i64(ch, label > 0 ? PROFILE_PID_ALL : profile->pid);
-		rows_put_u32(ch, label);
-		rows_put_u64(ch, profile->samples[i].offset);
-		rows_put_u64(ch, profile->samples[i].count);
-		r = rows_end(batch, CLICKHOUSE_SAMPLES, profile->samples[i].count);
-	}
-	return r;
+	return r == 0 ? rows_samples(batch, profile, image,
+				     label > 0 ? PROFILE_PID_ALL : profile->pid, label)
+		      : r;
 }
 
 static int share_row(void *context, const struct profile_share *share)

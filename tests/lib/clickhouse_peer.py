@@ -45,7 +45,7 @@ SIZES = {"UInt8": "<B", "UInt32": "<I", "UInt64": "<Q", "Int64": "<q", "Date": "
 
 
 class Row:
-    """Read values in the format RowBinary."""
+    """Read values in the formats RowBinary and Native."""
 
     def __init__(self, body):
         self.body, self.at = body, 0
@@ -56,14 +56,27 @@ class Row:
         self.at += length
         return self.body[self.at - length:self.at]
 
-    def text(self):
+    def length(self):
         length = shift = 0
         while True:
             byte = self.take(1)[0]
             length |= (byte & 0x7F) << shift
             shift += 7
             if byte < 0x80:
-                return self.take(length).decode("utf-8", "replace")
+                return length
+
+    def text(self):
+        return self.take(self.length()).decode("utf-8", "replace")
+
+    def block(self, columns):
+        """Read a block in the format Native."""
+        width, height = self.length(), self.length()
+        lists = []
+        for name, kind in columns[:width]:
+            if (self.text(), self.text()) != (name, kind):
+                raise ValueError("other columns")
+            lists.append([self.value(kind) for _ in range(height)])
+        return [list(row) for row in zip(*lists)]
 
     def value(self, kind):
         if kind == "String":
@@ -162,13 +175,17 @@ class Peer(Faults):
         self.store.commit()
 
     def insert(self, query, body, share=1.0):
-        table, names = re.fullmatch(r"INSERT INTO (\w+) \(([\w, ]+)\) FORMAT RowBinary", query).groups()
+        table, names, form = re.fullmatch(r"INSERT INTO (\w+) \(([\w, ]+)\) FORMAT (RowBinary|Native)",
+                                          query).groups()
         columns = self.tables[table]
         if names.split(", ") != [column[0] for column in columns]:
             raise ValueError("other columns")
         row, rows = Row(body), []
         while row.at < len(body):
-            rows.append([row.value(column[1]) for column in columns])
+            if form == "Native":
+                rows += row.block(columns)
+            else:
+                rows.append([row.value(column[1]) for column in columns])
         rows = rows[:int(len(rows) * share)]
         with self.lock:
             self.store.executemany(f"INSERT INTO {table} VALUES ({','.join('?' * len(columns))})", rows)
