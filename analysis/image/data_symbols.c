@@ -12,8 +12,8 @@
 #include "lib/cleanup.h"
 #include "lib/error.h"
 #include "lib/error_text.h"
-#include "lib/symbol_name.h"
 #include "lib/partition_point.h"
+#include "lib/symbol_name.h"
 
 /* struct data_list - @list: by address; names belong to the file of the table */
 struct data_list {
