@@ -16,6 +16,7 @@
 void branch_ahead_init(struct branch_ahead *ahead)
 {
 	ahead->near_count = ahead->far_count = 0;
+	ahead->near_known = false;
 	ahead->edge_count = ahead->branch_count = ahead->latch_count = 0;
 }
 
@@ -186,7 +187,7 @@ bool branch_ahead_visit(void *context, struct interpret_state *state,
 	uint32_t number = branch_find(ahead, edge->from);
 	struct branch_execution *branch = &ahead->branches[number % BRANCH_AHEAD_BRANCHES];
 
-	if (ahead->near_count < BRANCH_AHEAD_NEAR)
+	if (!ahead->near_known && ahead->near_count < BRANCH_AHEAD_NEAR)
 		ahead->near[ahead->near_count++] = *edge;
 	if (!edge->conditional)
 		return ++ahead->edge_count < BRANCH_AHEAD_EDGES;

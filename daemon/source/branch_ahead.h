@@ -96,6 +96,7 @@ struct branch_latch {
 /**
  * struct branch_ahead - zero-initialised is the beginning; results:
  * @near: @near_count edges in order of execution
+ * @near_known: the caller has set @near and @near_count
  * @far:  @far_count first edges of branches that are not among @near
  * The other members are private.
  */
@@ -103,6 +104,7 @@ struct branch_ahead {
 	struct interpret_edge near[BRANCH_AHEAD_NEAR];
 	struct interpret_edge far[BRANCH_AHEAD_FAR];
 	uint32_t near_count;
+	bool near_known;
 	uint32_t far_count;
 	uint32_t edge_count;
 	uint32_t branch_count;

@@ -439,14 +439,23 @@ static void latches_find(struct branch_ahead *ahead, struct memory *memory,
 	}
 }
 
-/* Return: the branch after the near edges, if it depends on unknown values; 0: none */
+/*
+ * The near edges are found first, without the assumptions of interpret_x86_64_walk(), because edges
+ * that did not happen must not be stored.
+ *
+ * Return: the branch after the near edges, if it depends on unknown values; 0: none
+ */
 static uint64_t ahead_find(struct branch_ahead *ahead, struct memory *memory,
-			   struct interpret_state *state)
+			   const struct interpret_state *sample)
 {
 	const struct interpret_visitor visitor = {branch_ahead_visit, ahead, BRANCH_AHEAD_STEPS};
-	enum interpret_end end = WALK(state, memory_read, memory, &visitor);
+	struct interpret_state near = *sample, far = *sample;
+	enum interpret_end end = INTERPRET(&near, memory_read, memory, ahead->near,
+					   BRANCH_AHEAD_NEAR, &ahead->near_count);
 
-	return end == INTERPRET_UNKNOWN && ahead->near_count < BRANCH_AHEAD_NEAR ? state->pc : 0;
+	ahead->near_known = true;
+	WALK(&far, memory_read, memory, &visitor);
+	return end == INTERPRET_UNKNOWN ? near.pc : 0;
 }
 
 uint32_t perf_branch_follow(struct perf_branch *branch, uint64_t version,
