@@ -171,7 +171,7 @@ static int request_answer(const struct broker_packet *packet, struct broker_pack
 	return r;
 }
 
-static void process_serve(int socket, const int *files, const void *context)
+static void names_process_serve(int socket, const int *files, const void *context)
 {
 	struct broker_packet request, reply;
 
@@ -193,7 +193,7 @@ static int process_start(struct image_names *names)
 {
 	static const struct sandbox_process_task task = {
 		.name = "dcpid-names",
-		.run = process_serve,
+		.run = names_process_serve,
 		.memory_bytes = PROCESS_BYTES,
 		.descriptors = PROCESS_FILES,
 		.nice = NICE,

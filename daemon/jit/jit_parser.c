@@ -122,7 +122,7 @@ static void dump_answer(struct sender *sender, const struct broker_packet *packe
 	result_send(sender, r, &reply, sizeof(reply));
 }
 
-static void process_serve(int socket, const int *files, const void *context)
+static void parser_process_serve(int socket, const int *files, const void *context)
 {
 	struct sender sender = {.socket = socket};
 	struct broker_packet request;
@@ -232,7 +232,7 @@ static int parser_start(struct jit_parser *parser)
 {
 	static const struct sandbox_process_task task = {
 		.name = "dcpid-jit",
-		.run = process_serve,
+		.run = parser_process_serve,
 		.memory_bytes = PROCESS_BYTES,
 		.descriptors = PROCESS_FILES,
 	};
