@@ -67,7 +67,7 @@ static const char *const sampling_procedures[] = {
 
 /* The kernel halts a CPU without work in these, or waits for work in a loop. */
 static const char *const idle_procedures[] = {
-	"*_safe_halt",	  "acpi_idle_do_entry", "acpi_processor_ffh_cstate_enter",
+	"*_safe_halt*",	  "acpi_idle_do_entry", "acpi_processor_ffh_cstate_enter",
 	"amd_e400_idle",  "arch_cpu_idle",	"cpu_do_idle",
 	"cpu_idle_poll*", "default_idle",	"default_idle_call",
 	"intel_idle*",	  "mwait_idle*",	"poll_idle",
