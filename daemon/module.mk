@@ -47,7 +47,7 @@ collect-src += $(addprefix daemon/collect/, accumulate.c bin_queue.c collector.c
 	collector_cost.c collector_counters.c collector_database.c collector_drain.c collector_epoch.c collector_merge.c collector_retention.c collector_slices.c collector_stacks.c thread_recording.c thread_store.c \
 	core_clock.c edge_accumulate.c label_table.c match_cache.c matcher.c merge.c offset_counts.c \
 	data_spaces.c distinct_sketch.c footprint_recording.c footprint_store.c pair_recording.c pair_store.c \
-	region_store.c \
+	keyed_hash.c region_store.c \
 	image_names.c image_unwind.c stack_recording.c stack_store.c stack_unwinder.c symbol_reader.c unwind_builder.c unwind_tables.c \
 	overhead.c process_label.c rate_limit.c scan_queue.c)
 collect-needs := image core db unwind

@@ -113,7 +113,7 @@ static int symbols_read(struct data_symbols *symbols)
 	return r < 0 ? r : sections_read(&symbols->sections, file);
 }
 
-/* Return: the difference of address and offset of the first section of code, 0: there is none. */
+/* Return: the difference of address and offset of the first section of code; 0: no code. */
 static uint64_t bias_of(const struct image_elf *image)
 {
 	const struct image_section *sections;

@@ -70,8 +70,7 @@ size_t data_spaces_bytes(const struct data_spaces *spaces)
 	return sizeof(*spaces) + spaces->bytes;
 }
 
-/* Return: the number of the code of a mapping's file, plus 1; 0: the file has no executable
- * mapping. */
+/* Return: the number of the code of a mapping's file, plus 1; 0: no executable mapping. */
 static uint32_t code_of(const struct data_space *space, const struct process_mapping *mapping)
 {
 	for (uint32_t i = 0; i < space->code_count; i++)

@@ -4,11 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
-#include <time.h>
 
-#include <xxhash.h>
-
+#include "daemon/collect/keyed_hash.h"
 #include "lib/cleanup.h"
 #include "lib/u64_map.h"
 
@@ -59,23 +56,12 @@ struct footprint_store {
 	uint64_t dropped;
 };
 
-/* Early in the boot, the kernel has no random numbers yet. */
-static void seed_choose(struct footprint_store *store)
-{
-	struct timespec now;
-
-	if (getrandom(&store->seed, sizeof(store->seed), GRND_NONBLOCK) == sizeof(store->seed))
-		return;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	store->seed ^= (uint64_t)now.tv_nsec * UINT64_C(0x9e3779b97f4a7c15);
-}
-
 struct footprint_store *footprint_store_create(void)
 {
 	struct footprint_store *store = calloc(1, sizeof(*store));
 
 	if (store != NULL) {
-		seed_choose(store);
+		keyed_hash_renew(&store->seed);
 		store->random = UINT64_C(0x9e3779b97f4a7c15);
 	}
 	return store;
@@ -88,7 +74,7 @@ void footprint_store_clear(struct footprint_store *store)
 	store->count = 0;
 	memset(store->lines, 0, sizeof(store->lines));
 	u64_map_deinit(&store->index);
-	seed_choose(store);
+	keyed_hash_renew(&store->seed);
 }
 
 void footprint_store_destroy(struct footprint_store *store)
@@ -97,13 +83,6 @@ void footprint_store_destroy(struct footprint_store *store)
 		return;
 	footprint_store_clear(store);
 	free(store);
-}
-
-static uint64_t hash_of(const struct footprint_store *store, uint64_t a, uint64_t b)
-{
-	const uint64_t words[2] = {a, b};
-
-	return XXH3_64bits_withSeed(words, sizeof(words), store->seed);
 }
 
 /* Remove the entry with the fewest samples among a few random ones. */
@@ -116,7 +95,7 @@ static void replace(struct footprint_store *store)
 	for (int i = 0; i < CANDIDATES; i++) {
 		size_t at;
 
-		store->random = hash_of(store, store->random, (uint64_t)i);
+		store->random = keyed_hash(store->seed, store->random, (uint64_t)i);
 		at = store->random % store->count;
 		if (store->entries[at]->footprint.samples <
 		    store->entries[least]->footprint.samples)
@@ -135,7 +114,8 @@ static void replace(struct footprint_store *store)
 
 static struct entry *entry_of(struct footprint_store *store, uint32_t image, uint64_t offset)
 {
-	uint64_t key = hash_of(store, image, offset), *slot = u64_map_find(&store->index, key);
+	uint64_t key = keyed_hash(store->seed, image, offset),
+		 *slot = u64_map_find(&store->index, key);
 	struct entry *entry;
 
 	if (slot != NULL)
@@ -237,7 +217,8 @@ static void sharing_add(struct footprint_store *store, struct entry *entry,
 void footprint_store_add(struct footprint_store *store, uint32_t image,
 			 const struct footprint_access *access)
 {
-	uint64_t line = hash_of(store, access->address / FOOTPRINT_LINE_BYTES, access->space);
+	uint64_t line =
+		keyed_hash(store->seed, access->address / FOOTPRINT_LINE_BYTES, access->space);
 	struct entry *entry = entry_of(store, image, access->offset);
 	struct footprint *footprint;
 
@@ -252,9 +233,10 @@ void footprint_store_add(struct footprint_store *store, uint32_t image,
 		stride_add(footprint, access->stride);
 	sharing_add(store, entry, access, line);
 	distinct_sketch_add(&footprint->lines, (uint32_t)line);
-	distinct_sketch_add(
-		&footprint->pages,
-		(uint32_t)hash_of(store, ~(access->address / FOOTPRINT_PAGE_BYTES), access->space));
+	distinct_sketch_add(&footprint->pages,
+			    (uint32_t)keyed_hash(store->seed,
+						 ~(access->address / FOOTPRINT_PAGE_BYTES),
+						 access->space));
 }
 
 size_t footprint_store_bytes(const struct footprint_store *store)

@@ -28,6 +28,7 @@
 #include "lib/error.h"
 #include "lib/error_text.h"
 #include "lib/file_read.h"
+#include "lib/partition_point.h"
 #include "lib/u64_map.h"
 
 #define NICE 5
@@ -199,8 +200,7 @@ static int process_start(struct image_names *names)
 		.nice = NICE,
 	};
 
-	/* A file that takes over the process must not falsify the names of other users' programs.
-	 */
+	/* A file that takes over the process must not falsify names of other users' programs. */
 	if (names->process.socket >= 0 && names->process_uid != names->user->uid)
 		sandbox_process_end(&names->process);
 	names->process_uid = names->user->uid;
@@ -209,25 +209,9 @@ static int process_start(struct image_names *names)
 
 /* Wanted offsets. */
 
-/* Return the index of the first range that begins after an offset. */
-static size_t known_after(const struct named_image *image, uint64_t offset)
-{
-	size_t low = 0, high = image->known_count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (image->known[middle].start <= offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 static bool offset_is_known(const struct named_image *image, uint64_t offset)
 {
-	size_t after = known_after(image, offset);
+	size_t after = partition_point(0, image->known_count, i, image->known[i].start <= offset);
 
 	return after > 0 && offset < image->known[after - 1].end;
 }

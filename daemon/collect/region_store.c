@@ -4,12 +4,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
-#include <time.h>
-
-#include <xxhash.h>
 
 #include "daemon/collect/footprint_store.h"
+#include "daemon/collect/keyed_hash.h"
 #include "lib/array.h"
 #include "lib/cleanup.h"
 #include "lib/u64_map.h"
@@ -42,15 +39,16 @@ struct region_store {
 	uint64_t dropped;
 };
 
-/* Early in the boot, the kernel has no random numbers yet. */
-static void key_choose(struct region_store *store)
+static size_t region_bytes(const struct region *region)
 {
-	struct timespec now;
+	return sizeof(*region) +
+	       (region->places != NULL ? REGION_PLACES * sizeof(*region->places) : 0);
+}
 
-	if (getrandom(&store->seed, sizeof(store->seed), GRND_NONBLOCK) == sizeof(store->seed))
-		return;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	store->seed ^= (uint64_t)now.tv_nsec * UINT64_C(0x9e3779b97f4a7c15);
+static void region_free(struct region *region)
+{
+	free(region->places);
+	free(region);
 }
 
 struct region_store *region_store_create(void)
@@ -58,19 +56,17 @@ struct region_store *region_store_create(void)
 	struct region_store *store = calloc(1, sizeof(*store));
 
 	if (store != NULL)
-		key_choose(store);
+		keyed_hash_renew(&store->seed);
 	return store;
 }
 
 void region_store_clear(struct region_store *store)
 {
-	for (size_t i = 0; i < store->count; i++) {
-		free(store->regions[i]->places);
-		free(store->regions[i]);
-	}
+	for (size_t i = 0; i < store->count; i++)
+		region_free(store->regions[i]);
 	store->count = store->bytes = 0;
 	u64_map_deinit(&store->index);
-	key_choose(store);
+	keyed_hash_renew(&store->seed);
 }
 
 void region_store_destroy(struct region_store *store)
@@ -91,13 +87,6 @@ uint64_t region_store_dropped(const struct region_store *store)
 	return store->dropped;
 }
 
-static uint64_t keyed_hash(const struct region_store *store, uint64_t a, uint64_t b)
-{
-	const uint64_t words[2] = {a, b};
-
-	return XXH3_64bits_withSeed(words, sizeof(words), store->seed);
-}
-
 /* Return: NULL: no room. */
 static struct region *region_create(struct region_store *store, const struct region_access *access)
 {
@@ -115,8 +104,6 @@ static struct region *region_create(struct region_store *store, const struct reg
 	}
 	region->image = access->image;
 	region->region = access->region;
-	store->bytes += sizeof(*region) + (has_places ? REGION_PLACES : 0) * sizeof(struct place);
-	store->regions[store->count++] = region;
 	return region;
 }
 
@@ -133,11 +120,11 @@ static struct region *region_of(struct region_store *store, const struct region_
 		return NULL;
 	slot = u64_map_insert(&store->index, key);
 	if (slot == NULL) {
-		store->count--;
-		free(region->places);
-		free(region);
+		region_free(region);
 		return NULL;
 	}
+	store->bytes += region_bytes(region);
+	store->regions[store->count++] = region;
 	*slot = store->count;
 	return region;
 }
@@ -149,7 +136,7 @@ static void place_add(struct region_store *store, struct region *region,
 	uint64_t at = region->accesses - 1;
 
 	if (at >= REGION_PLACES) {
-		store->random = keyed_hash(store, store->random, region->accesses);
+		store->random = keyed_hash(store->seed, store->random, region->accesses);
 		at = store->random % region->accesses;
 	}
 	if (at < REGION_PLACES)
@@ -171,11 +158,13 @@ void region_store_add(struct region_store *store, const struct region_access *ac
 	region->nearest += access->nearest;
 	if (region->places != NULL)
 		place_add(store, region, access);
-	distinct_sketch_add(
-		&region->lines,
-		(uint32_t)keyed_hash(store, access->address / FOOTPRINT_LINE_BYTES, access->space));
+	distinct_sketch_add(&region->lines,
+			    (uint32_t)keyed_hash(store->seed,
+						 access->address / FOOTPRINT_LINE_BYTES,
+						 access->space));
 	distinct_sketch_add(&region->pages,
-			    (uint32_t)keyed_hash(store, ~(access->address / FOOTPRINT_PAGE_BYTES),
+			    (uint32_t)keyed_hash(store->seed,
+						 ~(access->address / FOOTPRINT_PAGE_BYTES),
 						 access->space));
 }
 

@@ -131,8 +131,8 @@ static size_t fields_below(uint64_t sample_type, uint64_t fields)
 	return (size_t)__builtin_popcountll(sample_type & fields);
 }
 
-/* Return the event of a sample by its id; the layout of the sample depends on the event. */
-static int sample_event(const struct perfdata_events *events, const uint8_t *body, size_t bytes)
+int perfdata_sample_event(const struct perfdata_events *events, const void *body, size_t bytes,
+			  bool swapped)
 {
 	uint64_t first = events->event[0].sample_type, id;
 	size_t at = 0;
@@ -146,8 +146,8 @@ static int sample_event(const struct perfdata_events *events, const uint8_t *bod
 						 PERF_SAMPLE_ADDR);
 	if (bytes < (at + 1) * sizeof(id))
 		return -EBADMSG;
-	memcpy(&id, body + at * sizeof(id), sizeof(id));
-	return perfdata_events_find(events, id);
+	memcpy(&id, (const uint8_t *)body + at * sizeof(id), sizeof(id));
+	return perfdata_events_find(events, swapped ? __builtin_bswap64(id) : id);
 }
 
 static uint64_t perfdata_event_take(struct bounded_reader *reader, uint64_t sample_type,
@@ -166,7 +166,7 @@ int perfdata_sample_parse(struct perfdata_sample *ret, const struct perfdata_eve
 
 	if (events->count == 0)
 		return -ENOENT;
-	event = sample_event(events, (const uint8_t *)(record + 1), bytes);
+	event = perfdata_sample_event(events, record + 1, bytes, false);
 	if (event < 0)
 		return event;
 	*ret = (struct perfdata_sample){

@@ -84,6 +84,17 @@ int perfdata_events_find(const struct perfdata_events *events, uint64_t id);
 bool perfdata_event_samples(const struct perfdata_event *event);
 
 /**
+ * perfdata_sample_event() - find the event of a sample by the id in it; it determines the layout
+ * @events:  at least one
+ * @body:    the sample without its header
+ * @swapped: the id has the other byte order
+ *
+ * Return: the event's number; -EBADMSG if the sample is too short; -ENOENT if the event is unknown.
+ */
+int perfdata_sample_event(const struct perfdata_events *events, const void *body, size_t bytes,
+			  bool swapped);
+
+/**
  * struct perfdata_sample - a sample
  * @event:   number of its event
  * @mode:    PERF_RECORD_MISC_USER, _KERNEL, ...

@@ -321,28 +321,12 @@ static void swap_variable(struct cursor *cursor, const struct perfdata_event *ev
 	}
 }
 
-/* The number of a sample's event, from its id, which is not converted yet; -1: unknown */
-static int event_of(const struct perfdata_events *events, const struct cursor *cursor)
-{
-	uint64_t first = events->event[0].sample_type, id;
-	size_t at = 0;
-
-	if (events->count == 1)
-		return 0;
-	if ((first & PERF_SAMPLE_IDENTIFIER) == 0)
-		at = sizeof(id) *
-		     (size_t)__builtin_popcountll(first & (PERF_SAMPLE_IP | PERF_SAMPLE_TID |
-							   PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR));
-	if (cursor->left < at + sizeof(id))
-		return -1;
-	memcpy(&id, cursor->at + at, sizeof(id));
-	return perfdata_events_find(events, __builtin_bswap64(id));
-}
-
 static void swap_sample(struct cursor *cursor, const struct perfdata_events *events)
 {
-	int event = events->count > 0 ? event_of(events, cursor) : -1;
+	int event = -1;
 
+	if (events->count > 0)
+		event = perfdata_sample_event(events, cursor->at, cursor->left, true);
 	if (event < 0)
 		return;
 	for (size_t i = 0; i < COUNT(sample_fields); i++)
