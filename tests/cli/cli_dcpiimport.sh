@@ -151,7 +151,7 @@ contents()
 {
 	rm -f "$work/order.db"*
 	"$import" -q --db "$work/order.db" "$1" || return
-	sqlite3 "$work/order.db" .dump | grep -v core_clock |
+	sqlite3 "$work/order.db" .dump | grep -vE "'(core_clock_[a-z_]+|[a-z_]+_ms)'" |
 		sed -E "s/X'[0-9a-f]{32}'/X/g; s/imported from [^']*'//"
 }
 
