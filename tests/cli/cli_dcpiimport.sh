@@ -146,7 +146,7 @@ like "a file without its end: said, and imported" \
 is "a file without its end: adds up" "$(identity "$work/half.db")" ""
 
 # contents RECORDING: import a recording, and print the database without the parts that differ in any
-# two imports: identities, the processor's clock, the name of the recording
+# two imports: identities, the processor's clock, CPU times of the import, the name of the recording
 contents()
 {
 	rm -f "$work/order.db"*
